@@ -1,0 +1,100 @@
+/**
+ * Every number the system promises or depends on, with its reason. The relations between them are tested
+ * in test/unit/limits.test.ts and test/infra; change one here and the tests say what else it touches.
+ */
+
+// --- chunks -----------------------------------------------------------------------------------------------------
+
+/** Rows of one chunk, that is of one transaction. At about 100,000 rows/s a lane, a chunk holds its locks for 0.2 s. */
+export const CHUNK_ROWS_MAX = 20_000
+
+/** Rows one track (ISRC) may have in a file: chunks are cut between tracks, so a track must fit in one. */
+export const TRACK_ROWS_MAX = 5_000
+
+/** Map items per phase at most: with about 8 history events an item, both phases stay far below 25,000. */
+export const MAP_ITEMS_MAX = 400
+
+/** Chunks of one item at least: fewer items mean fewer Lambda calls; more mean lanes that finish together. */
+export const ITEM_CHUNKS_MIN = 4
+
+/** Rows of the largest slice we plan for: "up to tens of millions". Tests compute history and payload at three times this. */
+export const SLICE_ROWS_PLANNED = 30_000_000
+
+/** How often a job may plan its delete: a stranger who keeps inserting must not keep a job in DELETING for ever. */
+export const DELETE_PLANS_MAX = 5
+
+// --- lock -------------------------------------------------------------------------------------------------------
+
+/** Life of the lock without an extension. Longer than the longest retry delay plus one chunk; each chunk extends it. */
+export const LOCK_TTL_MS = 300_000
+
+/** A lock whose acquisition left less than this share of its TTL is refused: its holder may already be late. */
+export const LOCK_FRESH_SHARE = 0.5
+
+/** How often an execution that lost its lock may acquire a new one. */
+export const REACQUIRE_MAX = 3
+
+/** One lock command, connecting included. A server that accepts and stays silent costs this much, never the Lambda. */
+export const LOCK_COMMAND_TIMEOUT_MS = 2_000
+export const LOCK_CONNECT_TIMEOUT_MS = 2_000
+
+// --- database ---------------------------------------------------------------------------------------------------
+
+export const DATABASE_CONNECT_TIMEOUT_MS = 5_000
+
+/** One statement of a chunk or transition. Past it the query is killed on the server before anything is retried. */
+export const STATEMENT_TIMEOUT_MS = 60_000
+
+/** A statement that waits for a row lock gives up after this (error 1205) and the transaction is rolled back. */
+export const LOCK_WAIT_TIMEOUT_S = 10
+
+/** Raising a fence waits this long for the transactions in flight, then kills the connections that block it. */
+export const FENCE_WAIT_S = 2
+
+/** How often a raise kills its blockers and tries again. */
+export const FENCE_KILLS_MAX = 5
+
+/** How often a transaction is rerun inside one task after a deadlock or a dropped connection. */
+export const TRANSACTION_TRIES_MAX = 5
+
+/** An idle connection older than this is pinged before use: a thawed sandbox may hold a dead socket. */
+export const PING_AFTER_IDLE_MS = 30_000
+
+// --- tasks ------------------------------------------------------------------------------------------------------
+
+/** A chunk loop stops between chunks when less than this is left: enough for one slow chunk and its rollback. */
+export const CHUNK_RESERVE_MS = 70_000
+
+/** A task's timeout exceeds its Lambda's by this, so the engine never retries beside a running attempt on purpose. */
+export const TASK_MARGIN_S = 10
+
+/** A whole execution, waiting for a held lock included. */
+export const EXECUTION_TIMEOUT_S = 6 * 3_600
+
+/** AWS's limits on one execution. */
+export const HISTORY_EVENTS_MAX = 25_000
+export const PAYLOAD_BYTES_MAX = 262_144
+
+// --- source -----------------------------------------------------------------------------------------------------
+
+/** The uploaded object, compressed or not: what one PutObject takes. */
+export const SOURCE_BYTES_MAX = 5 * 1_024 ** 3
+
+/** Rows of one file; the stage keeps them in memory until they are sorted. */
+export const SOURCE_ROWS_MAX = 30_000_000
+
+/** Characters of one CSV record: an unclosed quote is found here and not at the end of the file. */
+export const RECORD_CHARS_MAX = 4_096
+
+/** Errors written out in a reject report; the rest are counted. */
+export const REJECT_ERRORS_MAX = 100
+
+/** Shares are stored as decimal(9,6): a percentage in millionths. */
+export const SHARE_DECIMALS = 6
+export const SHARE_UNITS = 1_000_000
+export const SHARE_SUM_MAX_UNITS = 100 * SHARE_UNITS
+
+// --- outbox -----------------------------------------------------------------------------------------------------
+
+/** Events one PublishEvents call sends at most. */
+export const PUBLISH_EVENTS_MAX = 100

@@ -1,0 +1,44 @@
+import { z } from 'zod'
+
+/** Hexadecimal SHA-256. */
+export const Digest = z.string().regex(/^[0-9a-f]{64}$/, 'a SHA-256 in 64 lower-case hexadecimal digits')
+export type Digest = z.infer<typeof Digest>
+
+/** A sum of shares as exact decimal text with six decimals, e.g. `80000000.000000`; never a float. */
+export const ShareSum = z.string().regex(/^\d+\.\d{6}$/, 'a decimal number with six decimals')
+
+/**
+ * One staged object: `staged/<digest>/<number>.tsv`. Lines `isrc TAB right_type TAB party_id TAB share LF`, sorted by
+ * (isrc, right_type, party_id) in byte order, no track split over two chunks. `digest` is the object's own SHA-256.
+ */
+export const ManifestChunk = z.strictObject({
+  number: z.int().min(0),
+  rows: z.int().min(1),
+  bytes: z.int().min(1),
+  digest: Digest,
+  firstIsrc: z.string(),
+  lastIsrc: z.string(),
+})
+export type ManifestChunk = z.infer<typeof ManifestChunk>
+
+/** `staged/<digest>/manifest.json`: written last, so its presence says that every chunk is there. */
+export const Manifest = z.strictObject({
+  version: z.literal(1),
+  digest: Digest,
+  rows: z.int().min(1),
+  shareSum: ShareSum,
+  tracks: z.int().min(1),
+  parties: z.int().min(1),
+  chunks: z.array(ManifestChunk).min(1),
+})
+export type Manifest = z.infer<typeof Manifest>
+
+export const manifestKey = (digest: string): string => `staged/${digest}/manifest.json`
+export const chunkKey = (digest: string, number: number): string =>
+  `staged/${digest}/${String(number).padStart(6, '0')}.tsv`
+
+/** Millionths of a percent as decimal text: 25_000_000n -> `25.000000`. */
+export const formatUnits = (units: bigint): string => {
+  const digits = units.toString().padStart(7, '0')
+  return `${digits.slice(0, -6)}.${digits.slice(-6)}`
+}

@@ -1,0 +1,39 @@
+/**
+ * The Lambda tasks of the state machine: one handler file, ASL state, construct id and role each.
+ * `lambdaTimeoutS` is the Lambda's own timeout; the ASL task's is TASK_MARGIN_S longer.
+ * `database`, `lock`, `storage`, `topic`: what the task talks to, so what it is granted and routed to.
+ */
+export type TaskSpec = {
+  readonly lambdaTimeoutS: number
+  readonly memoryMb: number
+  readonly database: boolean
+  readonly lock: boolean
+  readonly storage: 'none' | 'read' | 'stage'
+  readonly topic: boolean
+}
+
+const light = { memoryMb: 512, storage: 'none', topic: false } as const
+
+export const TASKS = {
+  // Reads the whole file: Lambda's own ceiling, and memory for the rows (about 150 bytes each).
+  StageSource: { lambdaTimeoutS: 890, memoryMb: 8_192, database: true, lock: false, storage: 'stage', topic: false },
+  AcquireLock: { ...light, lambdaTimeoutS: 30, database: true, lock: true },
+  ReadHead: { ...light, lambdaTimeoutS: 30, database: true, lock: false },
+  OpenJob: { ...light, lambdaTimeoutS: 60, database: true, lock: true },
+  PlanDelete: { ...light, lambdaTimeoutS: 180, database: true, lock: true },
+  // 1,769 MB is one whole vCPU: a lane then is bounded by the database and not by its own CPU share.
+  DeleteChunk: { ...light, lambdaTimeoutS: 300, memoryMb: 1_769, database: true, lock: true },
+  MarkDeleted: { ...light, lambdaTimeoutS: 180, database: true, lock: true },
+  BeginRegistering: { ...light, lambdaTimeoutS: 120, database: true, lock: true, storage: 'read' },
+  RegisterChunk: { ...light, lambdaTimeoutS: 300, memoryMb: 1_769, database: true, lock: true, storage: 'read' },
+  MarkRegistered: { ...light, lambdaTimeoutS: 180, database: true, lock: true },
+  ReleaseLock: { ...light, lambdaTimeoutS: 30, database: false, lock: true },
+  PublishEvents: { ...light, lambdaTimeoutS: 60, database: true, lock: false, topic: true },
+  HaltJob: { ...light, lambdaTimeoutS: 120, database: true, lock: true },
+} as const satisfies Record<string, TaskSpec>
+
+export type TaskName = keyof typeof TASKS
+export const TASK_NAMES = Object.keys(TASKS) as TaskName[]
+
+/** `DeleteChunk` -> `delete-chunk`: the handler's file name. */
+export const handlerFile = (task: TaskName): string => task.replace(/(?<!^)([A-Z])/g, '-$1').toLowerCase()

@@ -1,0 +1,96 @@
+-- A distributor delivers one file a month. An unknown code is an error, so rows are added by people only.
+create table distributor (
+  id           int unsigned not null auto_increment primary key,
+  code         varchar(32) character set ascii collate ascii_bin not null,
+  name         varchar(200) not null,
+  active       boolean not null default true,
+  sum_rule     enum ('at-most', 'exact') not null,
+  party_scheme enum ('opaque', 'ipi') not null,
+  created_at   timestamp(6) not null default current_timestamp(6),
+  unique key distributor_code (code)
+);
+
+-- The natural key is the clustered key: a slice is contiguous, ranges delete and load sequentially, and MySQL itself
+-- refuses a duplicate. A surrogate key made deleting a slice several times slower.
+create table share_ratio (
+  distributor_id   int unsigned not null,
+  settlement_month date not null,
+  isrc             char(12) character set ascii collate ascii_bin not null,
+  right_type       varchar(20) character set ascii collate ascii_bin not null,
+  party_id         varchar(20) character set ascii collate ascii_bin not null,
+  share            decimal(9, 6) not null,
+  primary key (distributor_id, settlement_month, isrc, right_type, party_id),
+  constraint share_ratio_month check (dayofmonth(settlement_month) = 1),
+  constraint share_ratio_share check (share > 0 and share <= 100)
+);
+
+-- One replacement of a slice, and the truth about how far it got.
+create table job (
+  id               bigint unsigned not null auto_increment primary key,
+  distributor_id   int unsigned not null,
+  settlement_month date not null,
+  state            enum ('DELETING', 'DELETED', 'REGISTERING', 'REGISTERED') not null,
+  -- Issued by OpenJob, raised by HaltJob; a write that names an older one is refused.
+  fence            int unsigned not null,
+  -- Who may write: the lock token and the execution of the last OpenJob. Null once the job is halted or closed.
+  lock_token       varchar(128) character set ascii collate ascii_bin null,
+  execution        varchar(512) character set ascii collate ascii_bin not null,
+  requested_by     varchar(200) not null,
+  -- What is registered: the staged source and what its manifest promises.
+  source_digest    char(64) character set ascii collate ascii_bin not null,
+  source_rows      bigint unsigned not null,
+  source_share_sum decimal(20, 6) not null,
+  delete_plans     tinyint unsigned not null default 0,
+  -- A halt is an annotation: when, in which step and why the job stopped. Cleared by the next OpenJob.
+  halted_at        timestamp(6) null,
+  halt_error       varchar(100) null,
+  halt_cause       varchar(2000) null,
+  -- Set when another source superseded this job before REGISTERED.
+  closed_at        timestamp(6) null,
+  created_at       timestamp(6) not null default current_timestamp(6),
+  opened_at        timestamp(6) not null default current_timestamp(6),
+  deleted_at       timestamp(6) null,
+  registering_at   timestamp(6) null,
+  registered_at    timestamp(6) null,
+  open_slice       tinyint generated always as (if(state <> 'REGISTERED' and closed_at is null, 1, null)) stored,
+  -- At most one open job per slice, whatever became of the lock.
+  unique key job_open_slice (distributor_id, settlement_month, open_slice),
+  -- Fences of a slice never repeat.
+  unique key job_slice_fence (distributor_id, settlement_month, fence),
+  key job_execution (execution),
+  key job_halted (halted_at),
+  constraint job_distributor foreign key (distributor_id) references distributor (id),
+  constraint job_month check (dayofmonth(settlement_month) = 1)
+);
+
+-- The ledger: a chunk's mark commits together with the chunk's effect.
+create table job_chunk (
+  job_id        bigint unsigned not null,
+  phase         enum ('delete', 'register') not null,
+  number        int unsigned not null,
+  -- delete: tracks from_isrc <= isrc < before_isrc (null: to the end); register: the object's first and last track.
+  from_isrc     char(12) character set ascii collate ascii_bin not null,
+  before_isrc   char(12) character set ascii collate ascii_bin null,
+  -- register: what the staged object holds.
+  object_digest char(64) character set ascii collate ascii_bin null,
+  -- Rows planned until marked, rows changed afterwards.
+  row_count     int unsigned not null,
+  marked_at     timestamp(6) null,
+  primary key (job_id, phase, number),
+  constraint job_chunk_job foreign key (job_id) references job (id)
+);
+
+-- Events written in the transition's own transaction and published afterwards, at least once.
+create table outbox (
+  id           bigint unsigned not null auto_increment primary key,
+  event_id     char(36) character set ascii collate ascii_bin not null,
+  job_id       bigint unsigned not null,
+  type         varchar(50) character set ascii collate ascii_bin not null,
+  payload      json not null,
+  created_at   timestamp(6) not null default current_timestamp(6),
+  published_at timestamp(6) null,
+  unique key outbox_event (event_id),
+  key outbox_pending (published_at, id),
+  key outbox_job (job_id),
+  constraint outbox_job_of foreign key (job_id) references job (id)
+);
