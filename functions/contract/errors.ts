@@ -31,6 +31,7 @@ export const FAILURE_FAMILIES = {
   JobOpenError: 'terminal',
   ChunkMismatch: 'terminal',
   SliceNotEmpty: 'terminal',
+  SliceKeepsFilling: 'terminal',
   SliceMismatch: 'terminal',
   ChunksUnfinished: 'terminal',
   DatabaseMisconfigured: 'terminal',

@@ -1,0 +1,96 @@
+import type { PartyScheme, SumRule } from './words.ts'
+
+/** The columns a file must have; their names are case-insensitive and stand in any order. */
+export const SOURCE_COLUMNS = ['isrc', 'right_type', 'party_id', 'share'] as const
+export type SourceColumn = (typeof SOURCE_COLUMNS)[number]
+
+/** The part of the rules that is a distributor's own. */
+export type SourceRules = { readonly sumRule: SumRule; readonly partyScheme: PartyScheme }
+
+/**
+ * Why a file is refused. The name is stable: reports, tests and operators' searches depend on it. The sentence is the
+ * predicate of the refused value (`share "33.3%" has a percent sign; ...`) or of the file, and says what is expected.
+ */
+export const SOURCE_RULES = {
+  // --- the file as a whole
+  'empty-file': 'has no row of shares',
+  'file-bytes': 'is larger than one upload may be',
+  'file-rows': 'has more rows than one slice may have',
+  spreadsheet: 'is an Excel workbook or an archive and not a CSV file; save it as CSV',
+  'gzip-truncated': 'is a gzip file that ends too early; upload it again',
+  'gzip-damaged': 'is a damaged gzip file; upload it again',
+  encoding: 'cannot be decoded exactly; save the file as UTF-8',
+  'header-missing': 'is missing from the header',
+  'header-duplicate': 'stands more than once in the header',
+  // --- one record
+  'record-length': 'is too long for one row; a quote that was opened here may never be closed',
+  'unclosed-quote': 'opens a quote that is never closed',
+  'stray-quote': 'has a quote in the wrong place; quote the whole value and double the quotes inside it',
+  'column-count': 'has another number of columns than the header; a value with a comma must be quoted',
+  'blank-row': 'has separators but no value; delete the row',
+  // --- isrc
+  'isrc-blank': 'is blank; every row names its track',
+  'isrc-format': 'is not an ISRC: 2 letters, 3 letters or digits, 7 digits, e.g. KRA012600001',
+  // --- right_type
+  'right-type-blank': 'is blank',
+  'right-type-format': 'is not a right type: 1-20 of letters, digits, _ and -',
+  // --- party_id
+  'party-blank': 'is blank; every share belongs to a party',
+  'party-format': 'is not a party id: 1-20 of letters, digits, ., _ and -',
+  'ipi-format': 'is not an IPI name number: 11 digits and nothing else, e.g. 00014107338',
+  'ipi-length': 'has not the 11 digits of an IPI name number; leading zeros may have been lost in a spreadsheet',
+  'ipi-check-digits': 'is not an IPI name number: its last two digits do not fit the others',
+  'excel-number': 'was turned into a number by a spreadsheet and its digits are lost; export the column as text',
+  // --- share
+  'share-blank': 'is blank, and a blank is never 0',
+  'share-full-width': 'is written in full-width characters; write it in ASCII, e.g. 33.3',
+  'share-thousands-separator': 'has a thousands separator; a share is a percentage of at most 100',
+  'share-decimal-comma': 'has a decimal comma; write a decimal point, e.g. 33.3',
+  'share-percent-sign': 'has a percent sign; write the number alone, e.g. 33.3',
+  'share-hexadecimal': 'is a hexadecimal number; write a decimal one',
+  'share-exponent': 'has an exponent; write the number in full',
+  'share-sign': 'has a sign; a share is a positive number without one',
+  'share-format': 'is not a number; a share is a percentage such as 25 or 33.333333',
+  'share-decimals': 'has more than 6 decimals; it cannot be stored exactly',
+  'share-range': 'is out of range: 0 < share <= 100',
+  // --- rows together
+  'duplicate-key': 'repeats the ISRC, right type and party of an earlier row',
+  'sum-above-100': 'is above 100 by more than rounding explains',
+  'sum-below-100': 'is below 100 by more than rounding explains',
+  'track-rows': 'has more rows than one track may have',
+} as const
+
+export type SourceRule = keyof typeof SOURCE_RULES
+
+/** What is wrong with one value: the rule's name and a sentence for the distributor. */
+export type Refusal = { readonly rule: SourceRule; readonly message: string }
+
+/**
+ * One error of a reject report. `line` is the physical line on which the record begins, `column` counts the file's
+ * columns from 1; each is null where the error belongs to no single line or column.
+ */
+export type SourceError = {
+  readonly line: number | null
+  readonly column: number | null
+  readonly field: string | null
+  /** The value as it stands in the file, cut to VALUE_CHARS_MAX characters. */
+  readonly value: string
+  readonly rule: SourceRule
+  readonly message: string
+}
+
+/** Everything that is known about a refused file: the first errors by line, and how many there are. */
+export type Rejection = { readonly total: number; readonly errors: readonly SourceError[] }
+
+/** Characters of a refused value that are repeated in a report: enough to find it, never a megabyte. */
+export const VALUE_CHARS_MAX = 60
+
+/** A value of the file, short enough for a report. Cuts between code points, never inside a surrogate pair. */
+export const shortValue = (value: string): string =>
+  value.length <= VALUE_CHARS_MAX ? value : `${[...value.slice(0, VALUE_CHARS_MAX)].slice(0, -1).join('')}…`
+
+/** The refusal of `value` under `rule`, e.g. `share "33.3%" has a percent sign; write the number alone, e.g. 33.3`. */
+export const refuse = (rule: SourceRule, what: string, value?: string): Refusal => ({
+  rule,
+  message: `${value === undefined ? what : `${what} ${JSON.stringify(shortValue(value))}`} ${SOURCE_RULES[rule]}`,
+})

@@ -1,0 +1,20 @@
+import { ChunkInput } from '../contract/messages.ts'
+import { runChunks } from '../job/run-chunks.ts'
+import { task } from '../job/task.ts'
+import { recordRows } from '../store/ledger.ts'
+import { deleteRange } from '../store/share-ratio.ts'
+
+/**
+ * Deletes the ranges of one Map item, a transaction each. A second run finds them marked and deletes nothing.
+ * How many rows a range holds is not checked: whatever is there is old and has to go.
+ */
+export const handler = task('DeleteChunk', ChunkInput, (input, run) =>
+  runChunks(run, input, 'delete', {
+    prepare: async () => undefined,
+    write: async (chunk) => {
+      const rows = await deleteRange(run.database, input.slice, chunk)
+      await recordRows(run.database, input.job.id, 'delete', chunk.number, rows)
+      return rows
+    },
+  }),
+)

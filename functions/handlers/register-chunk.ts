@@ -1,0 +1,32 @@
+import { Failure } from '../contract/errors.ts'
+import { ChunkInput } from '../contract/messages.ts'
+import { runChunks } from '../job/run-chunks.ts'
+import { task } from '../job/task.ts'
+import { readJob } from '../store/job.ts'
+import { loadChunk } from '../store/share-ratio.ts'
+import { readChunk } from '../store/staged-source.ts'
+import { statement } from '../store/transaction.ts'
+
+/**
+ * Registers the staged objects of one Map item, a transaction each; the next object is fetched while one is loaded.
+ * A second run finds them marked and loads nothing. Fewer rows than the object holds, or a single warning, rolls back:
+ * LOAD DATA LOCAL skips duplicates and cuts overlong values without an error.
+ */
+export const handler = task('RegisterChunk', ChunkInput, async (input, run) => {
+  const { database, s3, env } = run
+  const job = await statement(database, () => readJob(database, input.job.id))
+  const source = job?.source_digest ?? ''
+  return await runChunks(run, input, 'register', {
+    prepare: async ({ number, object_digest }) =>
+      await readChunk(s3, env.BUCKET, source, { number, digest: object_digest ?? '' }),
+    write: async (chunk, body) => {
+      const { rows, warnings } = await loadChunk(database, input.slice, body)
+      if (rows === chunk.row_count && warnings === 0) return rows
+      throw new Failure(
+        'ChunkMismatch',
+        `Chunk ${chunk.number} holds ${chunk.row_count} rows, MySQL took ${rows} with ${warnings} warnings; the chunk was rolled back. Another program wrote to this slice: stop it, then start again with "supersede" and "force".`,
+        { job: input.job.id, fence: input.job.fence, state: 'REGISTERING' },
+      )
+    },
+  })
+})

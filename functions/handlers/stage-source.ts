@@ -1,0 +1,37 @@
+import { Failure } from '../contract/errors.ts'
+import { StageSourceInput } from '../contract/messages.ts'
+import { type Slice, sliceName } from '../contract/words.ts'
+import { stage } from '../job/stage/stage.ts'
+import { type Run, task } from '../job/task.ts'
+import { findDistributor } from '../store/distributor.ts'
+import { registeredBeforeNewest } from '../store/job.ts'
+import { statement } from '../store/transaction.ts'
+
+/**
+ * Reads the file to its end, validates it and writes its staged source, before anything is locked or deleted.
+ *
+ * 1. Find the distributor and its rules. 2. For an undo, find the staged source to go back to.
+ * 3. Stage the source. 4. Answer with the state that travels through the machine.
+ *
+ * A second run reads the file again and finds the staged source at its address: nothing is written twice.
+ */
+export const handler = task('StageSource', StageSourceInput, async ({ request, execution }, run) => {
+  const { database } = run
+  const distributor = await statement(database, () => findDistributor(database, request.distributor))
+  const slice: Slice = { distributorId: distributor.id, distributor: request.distributor, month: request.month }
+  const source = 'undo' in request.source ? { staged: await previousSource(run, slice) } : request.source
+  const staged = await stage(source, {
+    s3: run.s3,
+    bucket: run.env.BUCKET,
+    slice,
+    rules: { sumRule: distributor.sumRule, partyScheme: distributor.partyScheme },
+    execution,
+  })
+  return { request, execution, slice, staged, job: null, reacquire: { count: 0 } }
+})
+
+const previousSource = async (run: Run, slice: Slice): Promise<string> => {
+  const job = await statement(run.database, () => registeredBeforeNewest(run.database, slice))
+  if (job !== undefined) return job.source_digest
+  throw new Failure('NothingToUndo', `${sliceName(slice)} has no REGISTERED job before its newest one to go back to`)
+}

@@ -1,0 +1,100 @@
+import { MetricUnit } from '@aws-lambda-powertools/metrics'
+import type { z } from 'zod'
+import type { HaltFromCatch, HaltFromStatusEvent } from '../contract/messages.ts'
+import type { Slice } from '../contract/words.ts'
+import { haltJob, type JobRow, newestJob, openJobOf, readJob } from '../store/job.ts'
+import { release } from '../store/lock/release.ts'
+import { writeEvent } from '../store/outbox.ts'
+import { exclusively, statement } from '../store/transaction.ts'
+import type { Run } from './task.ts'
+
+/** What was done. Nothing to halt is a normal answer: the job is another run's, closed, REGISTERED or halted already. */
+export type HaltReport = { readonly halted: boolean; readonly job: number | null; readonly released: boolean }
+
+/**
+ * Halts the run's own job, then releases the run's own lock, in this order: the raised fence shuts the siblings of a
+ * failed Map out before another run can acquire the lock. If the fence can't be raised the lock stays until its TTL.
+ *
+ * "Own" is decided by the row: it carries the token of this acquisition (OpenJob committed, even if its reply was
+ * lost), or still the job and fence this execution was given.
+ */
+export const haltFromCatch = async (run: Run, input: z.infer<typeof HaltFromCatch>): Promise<HaltReport> => {
+  const { database } = run
+  const isOwn = (job: JobRow): boolean =>
+    job.lock_token === input.lock.token || (job.id === input.job?.id && job.fence === input.job.fence)
+  const newest = await statement(database, () => newestJob(database, input.slice))
+  const { Error: error, Cause: cause } = input.failure
+  const halted =
+    newest !== undefined &&
+    isOwn(newest) &&
+    (await raise(run, newest.id, isOwn, {
+      ...input.slice,
+      execution: input.execution,
+      error,
+      cause: sentenceOf(cause),
+    }))
+  const released = input.lock.held && (await releaseOrLog(run, input.slice, input.lock.token))
+  return { halted, job: halted ? (newest?.id ?? null) : null, released }
+}
+
+/**
+ * Halts the job that an ended execution opened, if nobody took it over since: the row names its execution. The lock's
+ * token comes from the row too, so a late event never unlocks somebody else's run.
+ */
+export const haltFromStatusEvent = async (
+  run: Run,
+  event: z.infer<typeof HaltFromStatusEvent>,
+): Promise<HaltReport> => {
+  const { database } = run
+  const { executionArn: execution, status } = event.detail
+  const found = await statement(database, () => openJobOf(database, execution))
+  if (found === undefined) return { halted: false, job: null, released: false }
+  const halted = await raise(run, found.id, (job) => job.execution === execution && job.fence === found.fence, {
+    distributor: found.distributor,
+    month: found.month,
+    execution,
+    error: `Execution${status}`,
+    cause: `The execution ended as ${status} without halting its job itself.`,
+  })
+  const released = found.lock_token !== null && (await releaseOrLog(run, found, found.lock_token))
+  return { halted, job: halted ? found.id : null, released }
+}
+
+type Reason = Pick<Slice, 'distributor' | 'month'> & {
+  readonly execution: string
+  readonly error: string
+  readonly cause: string
+}
+
+const raise = async (run: Run, id: number, isOwn: (job: JobRow) => boolean, reason: Reason): Promise<boolean> => {
+  const { database } = run
+  const halted = await exclusively(database, id, async () => {
+    const job = await readJob(database, id)
+    if (job === undefined || !isOwn(job)) return false
+    if (!(await haltJob(database, job, reason.error, reason.cause))) return false
+    await writeEvent(database, id, 'JobHalted', { ...reason, job: id, state: job.state, fence: job.fence + 1 })
+    return true
+  })
+  if (halted) run.metrics.addMetric('job.halted', MetricUnit.Count, 1)
+  return halted
+}
+
+/** A lock that can't be released now expires by its TTL; the job is halted all the same, and the report says so. */
+const releaseOrLog = async (run: Run, slice: Pick<Slice, 'distributor' | 'month'>, token: string): Promise<boolean> => {
+  try {
+    return await release(await run.lock(), slice, token)
+  } catch (error) {
+    run.metrics.addMetric('lock.unlock.failure', MetricUnit.Count, 1)
+    run.logger.warn('the lock was not released; it expires by its TTL', { error: error as Error })
+    return false
+  }
+}
+
+/** A Lambda failure's Cause is JSON text; people read its message. */
+const sentenceOf = (cause: string | undefined): string => {
+  try {
+    return String((JSON.parse(cause ?? '') as { errorMessage?: string }).errorMessage ?? cause)
+  } catch {
+    return cause ?? ''
+  }
+}

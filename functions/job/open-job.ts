@@ -1,0 +1,95 @@
+import { Failure } from '../contract/errors.ts'
+import type { JobMessage, OpenJobInput } from '../contract/messages.ts'
+import { sliceName } from '../contract/words.ts'
+import { closeJob, insertJob, isOpen, type JobRow, newestJob, type Opening, takeOverJob } from '../store/job.ts'
+import { exclusively, isDuplicateKey, statement, transaction } from '../store/transaction.ts'
+import type { Run } from './task.ts'
+
+/**
+ * Opens the slice's job: a compare-and-set on the head that AcquireLock read.
+ *
+ *   AcquireLock ... head (7, fence 3)      another run opens: head (7, fence 4)      late OpenJob with (7, 3): Superseded
+ *
+ * - the token that opened the newest job already: the same answer again, nothing changes;
+ * - no open job: a new one in DELETING, fence = the head's + 1;
+ * - an open job of the same source: taken over, fence + 1, halt cleared, its state kept;
+ * - an open job of another source: JobOpenError, or with `supersede` closed (fence + 1) and a new one (fence + 2);
+ * - newest job REGISTERED with the same source: nothing to do, unless `force`.
+ *
+ * Two unique keys stand behind it: one open job per slice, and (slice, fence). Error 1062 is never success.
+ *
+ * @throws Failure Superseded, JobOpenError, DatabaseUnreachable
+ */
+export const openJob = async (run: Run, input: OpenJobInput): Promise<JobMessage> => {
+  const { database } = run
+  const newest = await statement(database, () => newestJob(database, input.slice))
+  const decide = async () => decideOn(run, input, await newestJob(database, input.slice))
+  try {
+    // The newest job's row is taken exclusively: the raise waits for chunks in flight and shuts out later ones.
+    if (newest !== undefined && isOpen(newest)) return await exclusively(database, newest.id, decide)
+    return await transaction(database, decide)
+  } catch (error) {
+    if (isDuplicateKey(error)) throw superseded(input, 'another run opened a job at the same moment')
+    throw error
+  }
+}
+
+const decideOn = async (run: Run, input: OpenJobInput, newest: JobRow | undefined): Promise<JobMessage> => {
+  const { database } = run
+  const { request, head, own, slice, staged } = input
+  if (newest?.lock_token === input.lock.token) return opened(newest, newest.fence, 'repeated')
+  if (newest?.id !== head?.job || newest?.fence !== head?.fence)
+    throw superseded(input, 'another run opened the job since the lock was acquired')
+  if (own !== null && (newest?.id !== own.id || newest.fence !== own.fence))
+    throw superseded(input, `job ${own.id} does not carry fence ${own.fence} any more`)
+
+  const opening: Opening = {
+    token: input.lock.token,
+    execution: input.execution,
+    requestedBy: request.requestedBy,
+    staged,
+  }
+  const sameSource = newest?.source_digest === staged.digest
+  if (newest === undefined) return await create(run, input, 1, opening, 'opened')
+  if (isOpen(newest)) {
+    // With supersede and force together even the same source starts over: the way out when strangers wrote rows.
+    if (sameSource && !(request.supersede && request.force && own === null)) {
+      if (!(await takeOverJob(database, newest, opening))) throw superseded(input, 'the job moved on')
+      return opened(newest, newest.fence + 1, 'taken over')
+    }
+    if (!request.supersede) throw jobOpen(newest, slice)
+    if (!(await closeJob(database, newest))) throw superseded(input, 'the job moved on')
+    return await create(run, input, newest.fence + 2, opening, 'superseding')
+  }
+  // A run that comes back after LockLost and finds its own job REGISTERED is done, forced or not.
+  if (sameSource && (!request.force || own !== null)) return opened(newest, newest.fence, 'already registered')
+  return await create(run, input, newest.fence + 1, opening, 'opened')
+}
+
+const create = async (run: Run, input: OpenJobInput, fence: number, opening: Opening, outcome: string) => {
+  const { id } = await insertJob(run.database, input.slice, fence, opening)
+  return { id, fence, state: 'DELETING', outcome } as const
+}
+
+const opened = (job: JobRow, fence: number, outcome: string): JobMessage => ({
+  id: job.id,
+  fence,
+  state: job.state,
+  outcome,
+})
+
+const superseded = (input: OpenJobInput, why: string): Failure =>
+  new Failure(
+    'Superseded',
+    `This run of ${sliceName(input.slice)} was overtaken: ${why}. It changed nothing; look at the newest job.`,
+    { job: input.own?.id, fence: input.own?.fence },
+  )
+
+const jobOpen = (job: JobRow, slice: OpenJobInput['slice']): Failure =>
+  new Failure(
+    'JobOpenError',
+    `${sliceName(slice)} has an open job of another file (staged source ${job.source_digest.slice(0, 12)}…, ${
+      job.halted_at === null ? `opened by ${job.execution}` : `halted at ${job.halted_at} by ${job.halt_error}`
+    }). Resume it with its own file, or start again with "supersede": true to close it and begin with this one.`,
+    { job: job.id, fence: job.fence, state: job.state },
+  )

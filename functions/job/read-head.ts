@@ -1,0 +1,11 @@
+import type { Head } from '../contract/messages.ts'
+import type { Slice } from '../contract/words.ts'
+import { newestJob } from '../store/job.ts'
+import { statement } from '../store/transaction.ts'
+import type { Run } from './task.ts'
+
+/** The newest job of a slice and its fence; null before the first. */
+export const readHead = async (run: Run, slice: Slice): Promise<Head | null> => {
+  const newest = await statement(run.database, () => newestJob(run.database, slice))
+  return newest === undefined ? null : { job: newest.id, fence: newest.fence }
+}

@@ -1,0 +1,68 @@
+import { MetricUnit } from '@aws-lambda-powertools/metrics'
+import { Failure } from '../contract/errors.ts'
+import { CHUNK_RESERVE_MS } from '../contract/limits.ts'
+import type { ChunkInput } from '../contract/messages.ts'
+import { type Phase, STATE_OF_PHASE } from '../contract/words.ts'
+import { guardShared } from '../store/job.ts'
+import { type LedgerChunk, markChunk, unmarkedChunks } from '../store/ledger.ts'
+import { statement, transaction } from '../store/transaction.ts'
+import type { Run } from './task.ts'
+import { verifyLock } from './verify-lock.ts'
+
+/** How a phase treats a chunk. `prepare` runs ahead of the transaction, while the chunk before is being written. */
+type ChunkWork<Prepared> = {
+  readonly prepare: (chunk: LedgerChunk) => Promise<Prepared>
+  /** Changes the rows inside the transaction. @returns rows changed */
+  readonly write: (chunk: LedgerChunk, prepared: Prepared) => Promise<number>
+}
+
+/**
+ * Works off the unmarked chunks of one Map item, one transaction each:
+ *
+ *   verify lock --> begin --> guard (job row, shared) --> mark ledger --> write rows --> commit
+ *
+ * A second run of the same item finds the marks and changes nothing; a run whose fence is old fails at the guard, and
+ * the fence can't be raised between guard and commit. The clock is asked between chunks, never within one.
+ *
+ * @throws Failure OutOfTime with chunks left (the engine calls again at once); LockLost, StaleFence, and what `write` throws
+ */
+export const runChunks = async <Prepared>(
+  run: Run,
+  input: ChunkInput,
+  phase: Phase,
+  work: ChunkWork<Prepared>,
+): Promise<{ chunks: number; rows: number }> => {
+  const { database, metrics } = run
+  const { id, fence } = input.job
+  const chunks = await statement(database, () => unmarkedChunks(database, id, phase, input.item.from, input.item.to))
+  let rows = 0
+  let ahead = prepareAhead(work, chunks[0])
+  for (const [index, chunk] of chunks.entries()) {
+    if (run.remainingMs() < CHUNK_RESERVE_MS)
+      throw new Failure(
+        'OutOfTime',
+        `Stopped after ${index} of ${chunks.length} chunks; the rest follows at once`,
+        input.job,
+      )
+    const prepared = await ahead
+    ahead = prepareAhead(work, chunks[index + 1])
+    await verifyLock(run, input)
+    const startedAt = performance.now()
+    rows += await transaction(database, async () => {
+      await guardShared(database, { id, fence, state: STATE_OF_PHASE[phase] })
+      if (!(await markChunk(database, id, phase, chunk.number))) return 0
+      // `prepared` belongs to this chunk: it was asked for with `chunk` one turn earlier.
+      return await work.write(chunk, prepared as Prepared)
+    })
+    metrics.addMetric('chunk.duration', MetricUnit.Milliseconds, performance.now() - startedAt)
+  }
+  metrics.addMetric('chunk.rows', MetricUnit.Count, rows)
+  return { chunks: chunks.length, rows }
+}
+
+const prepareAhead = <Prepared>(work: ChunkWork<Prepared>, chunk: LedgerChunk | undefined) => {
+  const prepared = chunk === undefined ? Promise.resolve(undefined) : work.prepare(chunk)
+  // If the chunk before fails, nobody awaits this one: its own failure must not end the process.
+  prepared.catch(() => undefined)
+  return prepared
+}

