@@ -1,0 +1,37 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { App } from 'aws-cdk-lib'
+import { describe, expect, it } from 'vitest'
+import { stageOf } from '../../infra/app.ts'
+import { stageConfig } from '../../infra/config.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+describe('the app', () => {
+  it('synthesises a stage without an account, network or Docker, every bundle in place', () => {
+    const outdir = mkdtempSync(join(tmpdir(), 'sharelock-app-'))
+    execFileSync(process.execPath, ['bin/app.ts'], {
+      cwd: ROOT,
+      env: { PATH: '', HOME: tmpdir(), CDK_OUTDIR: outdir, SHARELOCK_STAGE: 'local' },
+    })
+    const template = JSON.parse(readFileSync(join(outdir, 'Sharelock-local-Job.template.json'), 'utf8'))
+    const keys = Object.values<{ Type: string; Properties: { Code: { S3Key: string } } }>(template.Resources)
+      .filter(({ Type }) => Type === 'AWS::Lambda::Function')
+      .map(({ Properties }) => Properties.Code.S3Key)
+    expect(keys.length).toBeGreaterThan(0)
+    for (const key of keys) expect(existsSync(join(outdir, `asset.${key.replace('.zip', '')}`, 'index.mjs'))).toBe(true)
+  }, 60_000)
+
+  it('takes the stage from the context, then from the environment, then `local`', () => {
+    expect(stageOf(new App({ context: { stage: 'dev' } }), { SHARELOCK_STAGE: 'prod' })).toBe('dev')
+    expect(stageOf(new App(), { SHARELOCK_STAGE: 'prod' })).toBe('prod')
+    expect(stageOf(new App(), {})).toBe('local')
+  })
+
+  it('says which stages there are', () => {
+    expect(() => stageConfig('lokal')).toThrow('There is no stage "lokal"; the stages are: local')
+  })
+})

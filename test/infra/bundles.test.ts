@@ -1,0 +1,54 @@
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { failuresOf } from '../../functions/contract/errors.ts'
+import { handlerFile, TASK_NAMES } from '../../functions/contract/tasks.ts'
+import { type Bundles, bundleHandlers } from '../../infra/bundles.ts'
+import { REJECTIONS } from '../../infra/machine/opening.ts'
+
+let bundles: Bundles
+beforeAll(() => {
+  bundles = bundleHandlers()
+})
+
+const bundleOf = (file: string): string => join(bundles.get(file) ?? expect.fail(`no bundle of ${file}`), 'index.mjs')
+const textOf = (file: string): string => readFileSync(bundleOf(file), 'utf8')
+
+/** The table itself is in every bundle, as keys; a thrown name is a string in quotes. */
+const throws = (file: string, name: string): boolean => new RegExp(`["'\`]${name}["'\`]`).test(textOf(file))
+
+describe('the production bundles', () => {
+  it.each(TASK_NAMES.map(handlerFile))('%s is a module with a handler', async (file) => {
+    process.env = {
+      ...process.env,
+      STAGE: 'test',
+      BUCKET: 'b',
+      DATABASE_HOST: 'localhost',
+      DATABASE_USER: 'u',
+      LOCK_HOST: 'localhost',
+    }
+    const module: { handler?: unknown } = await import(pathToFileURL(bundleOf(file)).href)
+    expect(module.handler).toBeTypeOf('function')
+  })
+
+  it.each(TASK_NAMES.map(handlerFile))('%s is small enough to start quickly', (file) => {
+    expect(statSync(bundleOf(file)).size).toBeLessThan(4_000_000)
+  })
+
+  it('throw failures under the names that the state machine knows', () => {
+    expect(throws('acquire-lock', 'LockHeld')).toBe(true)
+    expect(throws('acquire-lock', 'LockAwaited')).toBe(true)
+    for (const file of ['delete-chunk', 'register-chunk'])
+      for (const name of [
+        ...failuresOf('transient').filter((name) => name !== 'StorageUnreachable'),
+        'LockLost',
+        'StaleFence',
+      ])
+        expect(throws(file, name), `${name} in ${file}`).toBe(true)
+    expect(throws('mark-deleted', 'SliceNotEmpty')).toBe(true)
+    expect(throws('open-job', 'JobOpenError')).toBe(true)
+    expect(throws('open-job', 'Superseded')).toBe(true)
+    for (const name of REJECTIONS) expect(throws('stage-source', name), name).toBe(true)
+  })
+})

@@ -1,0 +1,113 @@
+import { Match, type Template } from 'aws-cdk-lib/assertions'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { TASK_NAMES, TASKS, type TaskName } from '../../functions/contract/tasks.ts'
+import { allStates, definitionOf, jobTemplate } from './synth.ts'
+
+let template: Template
+beforeAll(() => {
+  template = jobTemplate()
+})
+
+type Statement = { readonly Action: string | string[]; readonly Resource: unknown }
+
+/** The actions that a role's own policies allow, sorted; managed policies aside. */
+const actionsOf = (task: string): string[] => {
+  const policies = Object.entries(template.findResources('AWS::IAM::Policy')).filter(([id]) =>
+    id.startsWith(`Functions${task}ServiceRole`),
+  )
+  const statements = policies.flatMap(([, { Properties }]) => Properties.PolicyDocument.Statement as Statement[])
+  return [...new Set(statements.flatMap(({ Action }) => Action))].toSorted()
+}
+
+const READ = ['s3:GetBucket*', 's3:GetObject*', 's3:List*']
+const STAGE = [
+  's3:Abort*',
+  ...READ,
+  's3:PutObject',
+  's3:PutObjectLegalHold',
+  's3:PutObjectRetention',
+  's3:PutObjectTagging',
+  's3:PutObjectVersionTagging',
+]
+
+/** What each function's role may do. The local stage has no IAM for its stores: those grants are the data stack's tests. */
+const ALLOWED: Readonly<Record<TaskName, readonly string[]>> = {
+  StageSource: STAGE,
+  AcquireLock: [],
+  ReadHead: [],
+  OpenJob: [],
+  PlanDelete: [],
+  DeleteChunk: [],
+  MarkDeleted: [],
+  BeginRegistering: READ,
+  RegisterChunk: READ,
+  MarkRegistered: [],
+  ReleaseLock: [],
+  PublishEvents: ['sns:Publish'],
+  HaltJob: [],
+}
+
+describe('the functions', () => {
+  it.each(TASK_NAMES)('%s has its memory, its timeout, and a log group that ends', (task) => {
+    const { memoryMb, lambdaTimeoutS } = TASKS[task]
+    template.hasResourceProperties('AWS::Lambda::Function', {
+      Description: `Sharelock local: ${task}`,
+      Runtime: 'nodejs24.x',
+      Architectures: ['arm64'],
+      Handler: 'index.handler',
+      MemorySize: memoryMb,
+      Timeout: lambdaTimeoutS,
+      LoggingConfig: { LogGroup: { Ref: Match.stringLikeRegexp(`^Functions${task}Log`) } },
+    })
+  })
+
+  it.each(TASK_NAMES)('%s has a role of its own, which allows what its task needs and nothing else', (task) => {
+    template.hasResourceProperties('AWS::Lambda::Function', {
+      Description: `Sharelock local: ${task}`,
+      Role: { 'Fn::GetAtt': [Match.stringLikeRegexp(`^Functions${task}ServiceRole`), 'Arn'] },
+    })
+    expect(actionsOf(task)).toEqual([...ALLOWED[task]].toSorted())
+  })
+
+  it('keep a version for the executions that began with it', () => {
+    template.resourceCountIs('AWS::Lambda::Version', TASK_NAMES.length)
+    template.allResources('AWS::Lambda::Version', { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' })
+  })
+
+  it('only the publisher knows the topic', () => {
+    const functions = Object.entries(template.findResources('AWS::Lambda::Function'))
+    const withTopic = functions.filter(([, { Properties }]) => 'TOPIC_ARN' in Properties.Environment.Variables)
+    expect(withTopic.map(([id]) => id.replace(/\w{8}$/, ''))).toEqual(['FunctionsPublishEvents'])
+  })
+})
+
+describe('the state machine', () => {
+  it('is a Standard workflow that logs names and outcomes, and no data', () => {
+    template.hasResourceProperties('AWS::StepFunctions::StateMachine', {
+      StateMachineType: 'STANDARD',
+      LoggingConfiguration: { IncludeExecutionData: false, Level: 'ALL' },
+    })
+    template.hasResourceProperties('AWS::Logs::LogGroup', { LogGroupName: '/aws/vendedlogs/states/sharelock-local' })
+  })
+
+  it('may invoke any version of its functions, and nothing else', () => {
+    const [policy] = Object.values(template.findResources('AWS::IAM::Policy')).filter(({ Properties }) =>
+      JSON.stringify(Properties.Roles).includes('JobStateMachineRole'),
+    )
+    const statements = policy?.Properties.PolicyDocument.Statement as Statement[]
+    const invoked = JSON.stringify(statements.filter(({ Action }) => Action === 'lambda:InvokeFunction'))
+    for (const task of TASK_NAMES)
+      expect(invoked).toMatch(new RegExp(`"Fn::GetAtt":\\["Functions${task}\\w{8}","Arn"\\]\\},":\\*"`))
+    const others = statements.flatMap(({ Action }) => Action).filter((action) => action !== 'lambda:InvokeFunction')
+    for (const action of others) expect(action).toMatch(/^logs:/)
+  })
+
+  it('runs as many lanes as the stage says', () => {
+    const states = allStates(definitionOf(template))
+    for (const name of ['DeleteChunks', 'RegisterChunks']) expect(states.get(name)?.MaxConcurrency).toBe(2)
+  })
+
+  it('can not be redriven by anything in the stack', () => {
+    expect(JSON.stringify(template.toJSON())).not.toContain('RedriveExecution')
+  })
+})

@@ -1,0 +1,235 @@
+import { describe, expect, test } from 'vitest'
+import { haltFromCatch, haltFromStatusEvent } from '../../functions/job/halt-job.ts'
+import { openJob } from '../../functions/job/open-job.ts'
+import { readHead } from '../../functions/job/read-head.ts'
+import { readJob } from '../../functions/store/job.ts'
+import { newSlice, useTestDatabase } from '../support/test-database.ts'
+import { headOf, opening, stagedOf, testRun } from '../support/test-run.ts'
+
+const db = useTestDatabase('open')
+const run = () => testRun(db.connect())
+const setState = (id: number, state: string) => db.outside.change('update job set state = ? where id = ?', [state, id])
+
+describe('the first job of a slice', () => {
+  test('begins in DELETING under fence 1', async () => {
+    const slice = await newSlice(db.outside)
+    expect(await openJob(run(), opening(slice, 'a/1', null))).toMatchObject({
+      fence: 1,
+      state: 'DELETING',
+      outcome: 'opened',
+    })
+  })
+
+  test('a repetition with the same token returns the same fence', async () => {
+    const slice = await newSlice(db.outside)
+    const first = await openJob(run(), opening(slice, 'a/1', null))
+    expect(await openJob(run(), opening(slice, 'a/1', null))).toEqual({ ...first, outcome: 'repeated' })
+  })
+
+  test('of ten openers without any lock MySQL alone lets one through', async () => {
+    const slice = await newSlice(db.outside)
+    const results = await Promise.allSettled(
+      Array.from({ length: 10 }, (_, index) => openJob(run(), opening(slice, `run-${index}/x`, null))),
+    )
+    expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1)
+    for (const result of results)
+      if (result.status === 'rejected') expect(result.reason).toMatchObject({ name: 'Superseded' })
+    const jobs = await db.outside.rows('select id from job where distributor_id = ?', [slice.distributorId])
+    expect(jobs).toHaveLength(1)
+  })
+})
+
+describe('an open job', () => {
+  test('of the same source is taken over: next fence, state kept, halt cleared', async () => {
+    const slice = await newSlice(db.outside)
+    const first = await openJob(run(), opening(slice, 'a/1', null))
+    await setState(first.id, 'REGISTERING')
+    await haltFromCatch(run(), {
+      execution: 'arn:execution:a/1',
+      slice,
+      lock: { token: 'a/1', held: false },
+      job: first,
+      failure: { Error: 'ChunkMismatch', Cause: 'x' },
+    })
+    const second = await openJob(run(), opening(slice, 'b/2', { job: first.id, fence: 2 }))
+    expect(second).toEqual({ id: first.id, fence: 3, state: 'REGISTERING', outcome: 'taken over' })
+    expect(await readJob(db.outside, first.id)).toMatchObject({ halted_at: null, halt_error: null, lock_token: 'b/2' })
+  })
+
+  test('of another source is refused, saying what to do', async () => {
+    const slice = await newSlice(db.outside)
+    const first = await openJob(run(), opening(slice, 'a/1', null))
+    const second = openJob(run(), opening(slice, 'b/2', headOf(first), { staged: stagedOf('b') }))
+    await expect(second).rejects.toMatchObject({ name: 'JobOpenError', job: first.id })
+    await expect(second).rejects.toThrow(/another file.*"supersede": true/)
+    expect((await readJob(db.outside, first.id))?.fence).toBe(1)
+  })
+
+  test('of another source is closed by supersede, and a new one begins in DELETING', async () => {
+    const slice = await newSlice(db.outside)
+    const first = await openJob(run(), opening(slice, 'a/1', null))
+    const second = await openJob(
+      run(),
+      opening(slice, 'b/2', headOf(first), { staged: stagedOf('b'), supersede: true }),
+    )
+    expect(second).toMatchObject({ fence: 3, state: 'DELETING', outcome: 'superseding' })
+    expect(await readJob(db.outside, first.id)).toMatchObject({
+      fence: 2,
+      closed_at: expect.any(String),
+      lock_token: null,
+    })
+  })
+
+  test('a second open job is refused by the unique key, whoever inserts it', async () => {
+    const slice = await newSlice(db.outside)
+    await openJob(run(), opening(slice, 'a/1', null))
+    const insert = db.outside.change(
+      `insert into job (distributor_id, settlement_month, state, fence, execution, requested_by, source_digest, source_rows, source_share_sum)
+       select distributor_id, settlement_month, state, 99, execution, requested_by, source_digest, source_rows, source_share_sum
+       from job where distributor_id = ?`,
+      [slice.distributorId],
+    )
+    await expect(insert).rejects.toMatchObject({ errno: 1062 })
+  })
+})
+
+describe('a REGISTERED job', () => {
+  test('of the same source is answered and not repeated', async () => {
+    const slice = await newSlice(db.outside)
+    const first = await openJob(run(), opening(slice, 'a/1', null))
+    await setState(first.id, 'REGISTERED')
+    const second = await openJob(run(), opening(slice, 'b/2', headOf(first)))
+    expect(second).toEqual({ ...first, state: 'REGISTERED', outcome: 'already registered' })
+  })
+
+  test('of the same source is replaced when forced', async () => {
+    const slice = await newSlice(db.outside)
+    const first = await openJob(run(), opening(slice, 'a/1', null))
+    await setState(first.id, 'REGISTERED')
+    const second = await openJob(run(), opening(slice, 'b/2', headOf(first), { force: true }))
+    expect(second).toMatchObject({ fence: 2, state: 'DELETING', outcome: 'opened' })
+    expect(second.id).not.toBe(first.id)
+  })
+
+  test('found again by the run that registered it ends that run, even a forced one', async () => {
+    const slice = await newSlice(db.outside)
+    const own = await openJob(run(), opening(slice, 'a/1', null))
+    await setState(own.id, 'REGISTERED')
+    const again = await openJob(run(), opening(slice, 'a/2', headOf(own), { own, force: true }))
+    expect(again).toMatchObject({ id: own.id, state: 'REGISTERED' })
+  })
+})
+
+describe('who was overtaken never comes back', () => {
+  test('an opener with an old head is Superseded and changes nothing', async () => {
+    const slice = await newSlice(db.outside)
+    const first = await openJob(run(), opening(slice, 'a/1', null))
+    const second = await openJob(run(), opening(slice, 'b/2', headOf(first)))
+    await expect(openJob(run(), opening(slice, 'c/3', headOf(first)))).rejects.toMatchObject({ name: 'Superseded' })
+    await expect(openJob(run(), opening(slice, 'a/1', null))).rejects.toMatchObject({ name: 'Superseded' })
+    expect(await readJob(db.outside, first.id)).toMatchObject({ fence: second.fence, lock_token: 'b/2' })
+  })
+
+  test('a run that lost its lock and was taken over is Superseded even with a fresh head', async () => {
+    const slice = await newSlice(db.outside)
+    const own = await openJob(run(), opening(slice, 'a/1', null))
+    const other = await openJob(run(), opening(slice, 'b/2', headOf(own)))
+    const back = openJob(run(), opening(slice, 'a/2', headOf(other), { own }))
+    await expect(back).rejects.toMatchObject({ name: 'Superseded' })
+  })
+
+  test('a run that lost its lock and was not taken over goes on under a new fence', async () => {
+    const slice = await newSlice(db.outside)
+    const own = await openJob(run(), opening(slice, 'a/1', null))
+    expect(await openJob(run(), opening(slice, 'a/2', headOf(own), { own }))).toMatchObject({ id: own.id, fence: 2 })
+  })
+})
+
+describe('halting', () => {
+  const failure = { Error: 'ChunkMismatch', Cause: JSON.stringify({ errorMessage: 'chunk 3 differs' }) }
+  const halt = (
+    slice: Awaited<ReturnType<typeof newSlice>>,
+    token: string,
+    job: Parameters<typeof haltFromCatch>[1]['job'],
+  ) => haltFromCatch(run(), { execution: `arn:execution:${token}`, slice, lock: { token, held: false }, job, failure })
+
+  test('raises the fence, says why in words, and writes one event', async () => {
+    const slice = await newSlice(db.outside)
+    const job = await openJob(run(), opening(slice, 'a/1', null))
+    expect(await halt(slice, 'a/1', job)).toMatchObject({ halted: true, job: job.id })
+    const [row] = await db.outside.rows('select fence, halt_error, halt_cause, lock_token from job where id = ?', [
+      job.id,
+    ])
+    expect(row).toEqual({ fence: 2, halt_error: 'ChunkMismatch', halt_cause: 'chunk 3 differs', lock_token: null })
+    expect(await halt(slice, 'a/1', job)).toMatchObject({ halted: false })
+    const events = await db.outside.rows('select type from outbox where job_id = ?', [job.id])
+    expect(events).toEqual([{ type: 'JobHalted' }])
+  })
+
+  test('by a run that was taken over halts nothing', async () => {
+    const slice = await newSlice(db.outside)
+    const old = await openJob(run(), opening(slice, 'a/1', null))
+    const newer = await openJob(run(), opening(slice, 'b/2', headOf(old)))
+    expect(await halt(slice, 'a/1', old)).toMatchObject({ halted: false })
+    expect(await readJob(db.outside, old.id)).toMatchObject({ fence: newer.fence, halted_at: null })
+  })
+
+  test('finds the job of its token when the reply of OpenJob was lost', async () => {
+    const slice = await newSlice(db.outside)
+    const job = await openJob(run(), opening(slice, 'a/1', null))
+    expect(await halt(slice, 'a/1', null)).toMatchObject({ halted: true, job: job.id })
+  })
+
+  test('leaves a REGISTERED job alone', async () => {
+    const slice = await newSlice(db.outside)
+    const job = await openJob(run(), opening(slice, 'a/1', null))
+    await setState(job.id, 'REGISTERED')
+    expect(await halt(slice, 'a/1', job)).toMatchObject({ halted: false })
+  })
+
+  const statusEvent = (execution: string) => ({
+    'detail-type': 'Step Functions Execution Status Change' as const,
+    detail: { executionArn: execution, status: 'ABORTED' as const },
+  })
+
+  test('by a status event halts the job of that execution, once', async () => {
+    const slice = await newSlice(db.outside)
+    const job = await openJob(run(), opening(slice, 'event/1', null))
+    expect(await haltFromStatusEvent(run(), statusEvent('arn:execution:event/1'))).toMatchObject({
+      halted: true,
+      job: job.id,
+    })
+    expect(await haltFromStatusEvent(run(), statusEvent('arn:execution:event/1'))).toMatchObject({ halted: false })
+    expect(await readHead(run(), slice)).toEqual({ job: job.id, fence: 2 })
+  })
+
+  test('by a late status event leaves the run that took over alone', async () => {
+    const slice = await newSlice(db.outside)
+    const old = await openJob(run(), opening(slice, 'late/1', null))
+    const newer = await openJob(run(), opening(slice, 'late/2', headOf(old)))
+    expect(await haltFromStatusEvent(run(), statusEvent('arn:execution:late/1'))).toMatchObject({ halted: false })
+    expect(await readHead(run(), slice)).toEqual({ job: old.id, fence: newer.fence })
+  })
+})
+
+describe('a frozen worker that holds the job row', () => {
+  test('is killed, the take-over goes through, and its late write changes nothing', async () => {
+    const slice = await newSlice(db.outside)
+    const job = await openJob(run(), opening(slice, 'a/1', null))
+    const frozen = db.connect()
+    await frozen.begin()
+    await frozen.rows('select id from job where id = ? for share', [job.id])
+    const startedAt = performance.now()
+    const newer = await openJob(run(), opening(slice, 'b/2', headOf(job)))
+    expect(newer.fence).toBe(2)
+    expect(performance.now() - startedAt).toBeLessThan(10_000)
+    const late = frozen.change('insert into outbox (event_id, job_id, type, payload) values (uuid(), ?, ?, ?)', [
+      job.id,
+      'Late',
+      '{}',
+    ])
+    await expect(late).rejects.toThrow()
+    expect(await db.outside.rows(`select id from outbox where job_id = ? and type = 'Late'`, [job.id])).toEqual([])
+    await frozen.rollback()
+  })
+})

@@ -1,0 +1,86 @@
+import { Logger } from '@aws-lambda-powertools/logger'
+import { Metrics } from '@aws-lambda-powertools/metrics'
+import { S3Client } from '@aws-sdk/client-s3'
+import { SNSClient } from '@aws-sdk/client-sns'
+import { inject } from 'vitest'
+import { readEnv } from '../../functions/contract/env.ts'
+import type { Guarded, JobMessage, OpenJobInput, Staged } from '../../functions/contract/messages.ts'
+import type { Slice } from '../../functions/contract/words.ts'
+import type { Run } from '../../functions/job/task.ts'
+import type { Database } from '../../functions/store/database.ts'
+import { type LockClient, openLockClient } from '../../functions/store/lock/client.ts'
+
+/** A run on real servers without a Lambda around it: what `task` hands to a handler's work. */
+export const testRun = (database: Database, lock?: LockClient): Run => {
+  const valkey = inject('valkey')
+  const env = readEnv({
+    STAGE: 'test',
+    BUCKET: 'unused',
+    DATABASE_HOST: '127.0.0.1',
+    DATABASE_USER: 'unused',
+    DATABASE_TLS: 'off',
+    LOCK_HOST: valkey.host,
+    LOCK_PORT: String(valkey.port),
+    LOCK_AUTH: 'none',
+    LOCK_TLS: 'off',
+  })
+  let client: Promise<LockClient> | undefined = lock === undefined ? undefined : Promise.resolve(lock)
+  return {
+    env,
+    database,
+    lock: () => {
+      client ??= openLockClient(env)
+      return client
+    },
+    s3: new S3Client({ region: env.AWS_REGION }),
+    sns: new SNSClient({ region: env.AWS_REGION }),
+    logger: new Logger({ logLevel: 'SILENT' }),
+    metrics: new Metrics({ namespace: 'test', singleMetric: false }),
+    remainingMs: () => 300_000,
+  }
+}
+
+export const stagedOf = (letter: string, rows = 8, shareSum = '200.000000'): Staged => ({
+  digest: letter.repeat(64),
+  rows,
+  shareSum,
+  chunks: 1,
+})
+
+/** The input of OpenJob for a token that needs no lock. */
+export const opening = (
+  slice: Slice,
+  token: string,
+  head: OpenJobInput['head'],
+  change: { staged?: Staged; own?: JobMessage | null; supersede?: boolean; force?: boolean } = {},
+): OpenJobInput => {
+  const staged = change.staged ?? stagedOf('a')
+  return {
+    request: {
+      distributor: slice.distributor,
+      month: slice.month,
+      source: { staged: staged.digest },
+      onHeld: 'fail',
+      onOutage: 'halt',
+      supersede: change.supersede ?? false,
+      force: change.force ?? false,
+      requestedBy: 'test',
+    },
+    execution: `arn:execution:${token}`,
+    slice,
+    staged,
+    lock: { token, held: false },
+    head,
+    own: change.own ?? null,
+  }
+}
+
+export const headOf = (job: JobMessage) => ({ job: job.id, fence: job.fence })
+
+/** The input of a guarded task of this job, without a lock. */
+export const guarded = (slice: Slice, job: JobMessage, token = 'unused'): Guarded => ({
+  slice,
+  lock: { token, held: false },
+  onOutage: 'halt',
+  job,
+})

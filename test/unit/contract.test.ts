@@ -1,0 +1,119 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { planItems } from '../../functions/contract/chunks.ts'
+import { readEnv } from '../../functions/contract/env.ts'
+import { FAILURE_FAMILIES, Failure, type FailureName, failuresOf } from '../../functions/contract/errors.ts'
+import { MAP_ITEMS_MAX } from '../../functions/contract/limits.ts'
+import { formatUnits } from '../../functions/contract/manifest.ts'
+import { ExecutionInput } from '../../functions/contract/messages.ts'
+import { handlerFile, TASK_NAMES } from '../../functions/contract/tasks.ts'
+import { lockKey } from '../../functions/contract/words.ts'
+
+describe('failures', () => {
+  test('each failure stands in exactly one family', () => {
+    const listed = (['held', 'transient', 'lost', 'terminal'] as const).flatMap(failuresOf)
+    expect(listed.toSorted()).toEqual(Object.keys(FAILURE_FAMILIES).toSorted())
+  })
+
+  test('a failure carries its literal name, its place and its cause', () => {
+    const cause = new Error('socket closed')
+    const failure = new Failure('StaleFence', 'Another run took over', { job: 7, fence: 3, state: 'DELETING', cause })
+    expect(failure.name).toBe('StaleFence')
+    expect(failure.message).toBe('Another run took over (job 7, fence 3, DELETING)')
+    expect(failure.cause).toBe(cause)
+  })
+
+  test('every name is a single PascalCase word, as Step Functions shows it', () => {
+    for (const name of Object.keys(FAILURE_FAMILIES) as FailureName[]) expect(name).toMatch(/^([A-Z][a-z]+)+$/)
+  })
+})
+
+describe('Map items', () => {
+  test('items cover every chunk once, in order, and never exceed the limit', () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.nat(20_000), { maxLength: 5_000 }), (unsorted) => {
+        const numbers = unsorted.toSorted((a, b) => a - b)
+        const items = planItems(numbers)
+        expect(items.length).toBeLessThanOrEqual(MAP_ITEMS_MAX)
+        const covered = numbers.map((number) => items.filter((item) => item.from <= number && number <= item.to).length)
+        expect(covered.every((count) => count === 1)).toBe(true)
+        expect(items.every((item, index) => index === 0 || (items[index - 1]?.to ?? 0) < item.from)).toBe(true)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  test('no chunk, no item', () => {
+    expect(planItems([])).toEqual([])
+  })
+})
+
+describe('the input of an execution', () => {
+  const good = { distributor: 'ARIA', month: '2026-10', source: { key: 'incoming/aria.csv' } }
+
+  test('defaults are the cautious ones', () => {
+    expect(ExecutionInput.parse(good)).toEqual({
+      ...good,
+      onHeld: 'fail',
+      onOutage: 'halt',
+      supersede: false,
+      force: false,
+      requestedBy: 'unknown',
+    })
+  })
+
+  test.each([
+    ['a month that does not exist', { month: '2026-13' }],
+    ['a month with a day', { month: '2026-10-01' }],
+    ['a code with a slash', { distributor: 'AR/IA' }],
+    ['a code over 32 characters', { distributor: 'A'.repeat(33) }],
+    ['a key outside incoming/', { source: { key: 'staged/x' } }],
+    ['two sources at once', { source: { key: 'incoming/a', undo: true } }],
+    ['an unknown field', { sorce: 'x' }],
+    ['a policy that does not exist', { onHeld: 'steal' }],
+  ])('%s is refused', (_, change) => {
+    expect(ExecutionInput.safeParse({ ...good, ...change }).success).toBe(false)
+  })
+})
+
+describe('the environment', () => {
+  const good = { STAGE: 'x', BUCKET: 'b', DATABASE_HOST: 'db.example', DATABASE_USER: 'u', LOCK_HOST: 'lock.example' }
+
+  test('TLS and IAM are the defaults', () => {
+    expect(readEnv(good)).toMatchObject({
+      DATABASE_TLS: 'verify',
+      DATABASE_AUTH: 'iam',
+      LOCK_TLS: 'verify',
+      LOCK_AUTH: 'iam',
+    })
+  })
+
+  test('TLS can be switched off on loopback only', () => {
+    expect(() => readEnv({ ...good, DATABASE_TLS: 'off' })).toThrow(/DATABASE_TLS/)
+    expect(() => readEnv({ ...good, LOCK_TLS: 'off' })).toThrow(/LOCK_TLS/)
+    expect(readEnv({ ...good, DATABASE_HOST: '127.0.0.1', DATABASE_TLS: 'off' }).DATABASE_TLS).toBe('off')
+  })
+
+  test('a missing variable is named', () => {
+    expect(() => readEnv({ ...good, BUCKET: undefined })).toThrow(/BUCKET/)
+  })
+})
+
+test('handler files are the task names in kebab case', () => {
+  expect(TASK_NAMES.map(handlerFile)).toContain('begin-registering')
+  expect(handlerFile('OpenJob')).toBe('open-job')
+})
+
+test("a lock's key keeps the slice in one hash slot", () => {
+  expect(lockKey({ distributor: 'ARIA', month: '2026-10' })).toBe('{sharelock:ARIA:2026-10}:lock')
+})
+
+test('units are written as percentages with six decimals', () => {
+  expect([1n, 999_999n, 25_000_000n, 100_000_000n, 80_000_000_000_000n].map(formatUnits)).toEqual([
+    '0.000001',
+    '0.999999',
+    '25.000000',
+    '100.000000',
+    '80000000.000000',
+  ])
+})

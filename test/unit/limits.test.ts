@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest'
+import * as limits from '../../functions/contract/limits.ts'
+import { TASKS } from '../../functions/contract/tasks.ts'
+
+/** What must stay true between the numbers, whoever turns one of them. */
+describe('the numbers fit each other', () => {
+  const lockCallMs = limits.LOCK_CONNECT_TIMEOUT_MS + limits.LOCK_COMMAND_TIMEOUT_MS
+  const statementMs = limits.DATABASE_CONNECT_TIMEOUT_MS + limits.STATEMENT_TIMEOUT_MS
+
+  test('a silent Valkey and then a silent MySQL fail before any Lambda is cut off', () => {
+    for (const task of Object.values(TASKS)) expect(lockCallMs).toBeLessThan((task.lambdaTimeoutS * 1_000) / 2)
+  })
+
+  test('a chunk loop keeps time for a lock call, a slow statement, and the answer', () => {
+    expect(limits.CHUNK_RESERVE_MS).toBeGreaterThan(lockCallMs + statementMs + limits.ANSWER_RESERVE_MS)
+  })
+
+  test('a chunk task does work before it stops for time', () => {
+    for (const task of [TASKS.DeleteChunk, TASKS.RegisterChunk])
+      expect(task.lambdaTimeoutS * 1_000).toBeGreaterThan(2 * limits.CHUNK_RESERVE_MS)
+  })
+
+  test('the lock outlives the longest guarded task, which extends it only once', () => {
+    const longest = Math.max(
+      TASKS.PlanDelete.lambdaTimeoutS,
+      TASKS.MarkDeleted.lambdaTimeoutS,
+      TASKS.MarkRegistered.lambdaTimeoutS,
+    )
+    expect(limits.LOCK_TTL_MS).toBeGreaterThan((longest + limits.TASK_MARGIN_S) * 1_000)
+  })
+
+  test('the lock outlives a slow chunk many times', () => {
+    expect(limits.LOCK_TTL_MS).toBeGreaterThan(5 * (lockCallMs + statementMs))
+  })
+
+  test('a scan of a whole slice ends within its task', () => {
+    expect(limits.SCAN_TIMEOUT_MS).toBeLessThan(TASKS.MarkRegistered.lambdaTimeoutS * 1_000)
+    expect(limits.SCAN_TIMEOUT_MS).toBeLessThan(TASKS.MarkDeleted.lambdaTimeoutS * 1_000)
+  })
+
+  test('all kills of a raise fit into the tasks that raise', () => {
+    const killsMs = (limits.FENCE_KILLS_MAX + 1) * limits.FENCE_WAIT_S * 1_000
+    expect(killsMs).toBeLessThan(TASKS.OpenJob.lambdaTimeoutS * 1_000)
+    expect(killsMs).toBeLessThan(TASKS.HaltJob.lambdaTimeoutS * 1_000)
+  })
+
+  test('a raise gives a chunk in flight more time than a chunk takes', () => {
+    expect(limits.FENCE_WAIT_S).toBeGreaterThanOrEqual(2)
+    expect(limits.LOCK_WAIT_TIMEOUT_S).toBeGreaterThan(limits.FENCE_WAIT_S)
+  })
+
+  test('a track fits into a chunk', () => {
+    expect(limits.TRACK_ROWS_MAX).toBeLessThanOrEqual(limits.CHUNK_ROWS_MAX)
+  })
+
+  test("every Lambda ends within AWS's 15 minutes", () => {
+    for (const task of Object.values(TASKS)) expect(task.lambdaTimeoutS).toBeLessThanOrEqual(900)
+  })
+})
