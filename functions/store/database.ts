@@ -27,6 +27,12 @@ export type DatabaseAddress = Pick<
   | 'AWS_REGION'
 >
 
+/** Thrown instead of going on with a transaction on another connection. */
+class TransactionLost extends Error {
+  override readonly name = 'TransactionLost'
+  readonly fatal = true
+}
+
 /** Thrown when a statement was cut off by its deadline; it is dead on the server too. */
 export class StatementTimeout extends Error {
   override readonly name = 'StatementTimeout'
@@ -46,6 +52,7 @@ export class Database {
   readonly #address: DatabaseAddress
   #connection: Connection | undefined
   #usedAt = 0
+  #inTransaction = false
   /** No statement may run past this moment; the middleware sets it for each invocation. */
   deadlineAt = Number.POSITIVE_INFINITY
 
@@ -71,6 +78,26 @@ export class Database {
   async load(sql: string, params: Param[], body: Buffer): Promise<ResultSetHeader> {
     const infileStreamFactory = () => Readable.from([body], { objectMode: false })
     return await this.#send<ResultSetHeader>({ sql, values: params, infileStreamFactory }, {})
+  }
+
+  /**
+   * Opens a transaction on the connection. Until its end no other connection takes its place: a statement after a lost
+   * connection fails, for on a new one it would run by itself, without the guard before it.
+   */
+  async begin(): Promise<void> {
+    await this.change('start transaction')
+    this.#inTransaction = true
+  }
+
+  async commit(): Promise<void> {
+    await this.change('commit')
+    this.#inTransaction = false
+  }
+
+  /** Rolls back; where even that fails the connection is dropped, which rolls back too. */
+  async rollback(): Promise<void> {
+    if (this.#connection !== undefined) await this.change('rollback').catch(() => this.discard())
+    this.#inTransaction = false
   }
 
   /** Drops the connection without a goodbye: its transaction rolls back. */
@@ -125,6 +152,10 @@ export class Database {
   }
 
   async #ready(): Promise<Connection> {
+    if (this.#inTransaction) {
+      if (this.#connection !== undefined) return this.#connection
+      throw new TransactionLost('the connection was lost within the transaction')
+    }
     if (this.#connection !== undefined && Date.now() - this.#usedAt > PING_AFTER_IDLE_MS) {
       // A thawed sandbox may hold a socket that died while it slept.
       const { promise: late, reject } = Promise.withResolvers<never>()

@@ -36,14 +36,14 @@ const verdictOf = (error: DatabaseError): Verdict => {
 export const transaction = async <T>(database: Database, work: () => Promise<T>): Promise<T> => {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await database.change('start transaction')
+      await database.begin()
       const result = await work()
-      await database.change('commit')
+      await database.commit()
       return result
     } catch (error) {
       const verdict = isFailure(error) ? 'give up' : verdictOf(error as DatabaseError)
       if (verdict === 'reconnect') database.discard()
-      else await database.change('rollback').catch(() => database.discard())
+      await database.rollback()
       await pauseOrThrow(database, error, verdict, attempt)
     }
   }

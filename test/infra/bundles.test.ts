@@ -49,6 +49,9 @@ describe('the production bundles', () => {
     expect(throws('mark-deleted', 'SliceNotEmpty')).toBe(true)
     expect(throws('open-job', 'JobOpenError')).toBe(true)
     expect(throws('open-job', 'Superseded')).toBe(true)
+    // The other tasks are not retried for it: they would only start over.
+    const loops = TASK_NAMES.map(handlerFile).filter((file) => throws(file, 'OutOfTime'))
+    expect(loops).toEqual(['delete-chunk', 'register-chunk'])
     for (const name of REJECTIONS) expect(throws('stage-source', name), name).toBe(true)
   })
 })

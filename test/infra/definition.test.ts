@@ -94,8 +94,13 @@ describe('every task', () => {
   })
 
   it.each(TASK_NAMES)('%s is retried for each transient failure, throttling and sleeping interfaces', (task) => {
-    expect(retried(task)).toEqual(expect.arrayContaining([...failuresOf('transient'), ...LAMBDA_ERRORS]))
+    const transient = failuresOf('transient').filter((name) => name !== 'OutOfTime')
+    expect(retried(task)).toEqual(expect.arrayContaining([...transient, ...LAMBDA_ERRORS]))
     expect(retried(task)).toEqual(expect.arrayContaining(['Lambda.Unknown', 'States.Timeout']))
+  })
+
+  it('a chunk loop that ran out of time goes on at once', () => {
+    for (const task of ['DeleteChunk', 'RegisterChunk']) expect(retried(task)).toContain('OutOfTime')
   })
 
   it.each(TASK_NAMES)('%s is never retried for a lost or terminal failure, nor for whatever comes', (task) => {

@@ -156,7 +156,7 @@ describe('Valkey out of reach', () => {
 
   it('halts by default', async () => {
     const run = await execute(definition, outage())
-    expect(run.path.slice(-5)).toEqual(['AcquireLock', 'RouteOutage', ...HALTING, 'Halted'])
+    expect(run.path.slice(-4)).toEqual(['GiveUpLock', ...HALTING, 'Halted'])
     expect(run.failure?.error).toBe('LockUnreachable')
   })
 
@@ -164,6 +164,8 @@ describe('Valkey out of reach', () => {
     const run = await execute(definition, outage(), { ...REQUEST, onOutage: 'proceed' })
     expect(run.path.slice(3, 8)).toEqual(['AcquireLock', 'RouteOutage', 'ProceedWithoutLock', 'ReadHead', 'OpenJob'])
     expect(run.path.at(-1)).toBe('Registered')
+    expect(run.output).toMatchObject({ outage: { Error: 'LockUnreachable' } })
+    expect(run.output).not.toHaveProperty('failure')
     const [acquired] = inputsOf(run, 'AcquireLock') as { lock: { token: string } }[]
     expect(inputsOf(run, 'OpenJob')).toMatchObject([{ lock: { token: acquired?.lock.token, held: false }, head: null }])
   })

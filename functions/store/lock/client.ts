@@ -43,10 +43,11 @@ export const openLockClient = async (address: LockAddress): Promise<Redis> => {
   // Without a listener an unreachable Valkey would end the process; the next command reports it.
   client.on('error', () => undefined)
   if (address.LOCK_AUTH === 'iam') {
-    let password = await elasticacheToken(address)
+    const sign = () => elasticacheToken(address.AWS_REGION, address.LOCK_GROUP_ID, address.LOCK_USER)
+    let password = await sign()
     Object.defineProperty(client.options, 'password', { get: () => password })
     client.on('close', () => {
-      elasticacheToken(address).then(
+      sign().then(
         (token) => {
           password = token
         },

@@ -2,7 +2,6 @@ import { defaultProvider } from '@aws-sdk/credential-provider-node'
 import { Sha256 } from '@smithy/core/checksum'
 import { buildQueryString, HttpRequest } from '@smithy/core/protocols'
 import { SignatureV4 } from '@smithy/signature-v4'
-import type { LockAddress } from './client.ts'
 
 /** ElastiCache accepts a token for 15 minutes. */
 const TOKEN_LIFE_S = 900
@@ -14,15 +13,15 @@ const credentials = defaultProvider()
  * `elasticache`, without its scheme. It is signed locally, for the group's id and not for its endpoint.
  * Source: Amazon ElastiCache User Guide, "Authenticating with IAM".
  */
-export const elasticacheToken = async (address: LockAddress): Promise<string> => {
-  const signer = new SignatureV4({ service: 'elasticache', region: address.AWS_REGION, credentials, sha256: Sha256 })
+export const elasticacheToken = async (region: string, groupId: string, user: string): Promise<string> => {
+  const signer = new SignatureV4({ service: 'elasticache', region, credentials, sha256: Sha256 })
   const request = new HttpRequest({
     method: 'GET',
     protocol: 'https:',
-    hostname: address.LOCK_GROUP_ID,
+    hostname: groupId,
     path: '/',
-    query: { Action: 'connect', User: address.LOCK_USER },
-    headers: { host: address.LOCK_GROUP_ID },
+    query: { Action: 'connect', User: user },
+    headers: { host: groupId },
   })
   const signed = await signer.presign(request, { expiresIn: TOKEN_LIFE_S })
   return `${signed.hostname}${signed.path}?${buildQueryString(signed.query ?? {})}`

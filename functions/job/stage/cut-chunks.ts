@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto'
+import { formatUnits, type Manifest, type ManifestChunk } from '../../contract/manifest.ts'
+import type { SortedRows } from './row-table.ts'
+
+/** A staged source that is not written yet: chunk bodies are made when they are asked for, never all at once. */
+export type StagedSource = {
+  readonly manifest: Manifest
+  /** The body of the chunk of that number, the same bytes at every call. */
+  body(number: number): Buffer
+}
+
+const sha256 = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex')
+
+/** The longest line: an ISRC of 12, a right type and a party of 20 each, `100.000000`, three tabs and the line feed. */
+const LINE_BYTES_MAX = 12 + 20 + 20 + 10 + 4
+
+/** Rows `from` up to `to` (exclusive) as lines `isrc TAB right_type TAB party_id TAB share LF`. All of it is ASCII. */
+const bodyOf = (rows: SortedRows, from: number, to: number): Buffer => {
+  // Written line by line: joining the lines of a chunk into one string first takes three times as long.
+  const body = Buffer.allocUnsafe((to - from) * LINE_BYTES_MAX)
+  let length = 0
+  let group = ''
+  for (let row = from; row < to; row++) {
+    if (row === from || !rows.continuesGroup(row)) group = `${rows.isrc(row)}\t${rows.rightType(row)}\t`
+    const share = rows.units(row).toString().padStart(7, '0')
+    length += body.write(`${group}${rows.party(row)}\t${share.slice(0, -6)}.${share.slice(-6)}\n`, length, 'latin1')
+  }
+  return body.subarray(0, length)
+}
+
+/** The first row of each chunk: as many whole tracks as fit into `chunkRowsMax` rows. A track must fit on its own. */
+const chunkStarts = (rows: SortedRows, chunkRowsMax: number): { starts: number[]; tracks: number } => {
+  const starts = [0]
+  let tracks = 0
+  let trackStart = 0
+  for (let row = 1; row <= rows.count; row++) {
+    if (row < rows.count && rows.continuesTrack(row)) continue
+    tracks += 1
+    if (row - (starts.at(-1) ?? 0) > chunkRowsMax) starts.push(trackStart)
+    trackStart = row
+  }
+  return { starts, tracks }
+}
+
+/**
+ * Cuts valid, sorted rows into chunks and addresses them by their content: the digest covers each chunk's digest in
+ * order, and the format with the chunk size, which decides where the cuts are. The same shares give the same address,
+ * whatever the file's encoding, compression, columns and order of rows were.
+ */
+export const cutChunks = (rows: SortedRows, chunkRowsMax: number): StagedSource => {
+  const { starts, tracks } = chunkStarts(rows, chunkRowsMax)
+  const endOf = (number: number): number => starts[number + 1] ?? rows.count
+  const body = (number: number): Buffer => bodyOf(rows, starts[number] as number, endOf(number))
+  const address = createHash('sha256').update(`sharelock staged source 1, ${chunkRowsMax} rows a chunk\n`)
+  const chunks = starts.map((start, number): ManifestChunk => {
+    const bytes = body(number)
+    const digest = sha256(bytes)
+    address.update(`${digest}\n`)
+    const [firstIsrc, lastIsrc] = [rows.isrc(start), rows.isrc(endOf(number) - 1)]
+    return { number, rows: endOf(number) - start, bytes: bytes.length, digest, firstIsrc, lastIsrc }
+  })
+  let units = 0
+  for (let row = 0; row < rows.count; row++) units += rows.units(row)
+  const shareSum = formatUnits(BigInt(units))
+  const totals = { rows: rows.count, shareSum, tracks, parties: rows.parties }
+  return { manifest: { version: 1, digest: address.digest('hex'), ...totals, chunks }, body }
+}

@@ -1,0 +1,133 @@
+import { isrcNumber, isrcText } from './isrc-number.ts'
+import { sortOrder } from './sort-order.ts'
+
+/** Texts numbered in the order of their first appearance. A Map holds at most 2^24 entries, so there are several. */
+class Words {
+  #last = { text: '', number: 0 }
+  readonly #texts: string[] = []
+  readonly #numbers = Array.from({ length: 16 }, () => new Map<string, number>())
+
+  numberOf(text: string): number {
+    // Neighbouring rows often share their right type.
+    if (text === this.#last.text) return this.#last.number
+    const shard = this.#numbers[text.charCodeAt(text.length - 1) % this.#numbers.length] as Map<string, number>
+    const known = shard.get(text)
+    const number = known ?? this.#texts.length
+    if (known === undefined) {
+      shard.set(text, number)
+      this.#texts.push(text)
+    }
+    this.#last = { text, number }
+    return number
+  }
+
+  /** The texts in byte order, and each number's place in it. ASCII texts compare in code units as they do in bytes. */
+  ranked(): { sorted: string[]; ranks: Uint32Array } {
+    const texts = this.#texts
+    const at = (number: number): string => texts[number] as string
+    const order = sortOrder(texts.length, (a, b) => (at(a) < at(b) ? -1 : at(a) > at(b) ? 1 : 0))
+    const ranks = new Uint32Array(order.length)
+    order.forEach((number, rank) => {
+      ranks[number] = rank
+    })
+    return { sorted: Array.from(order, at), ranks }
+  }
+}
+
+/** The rows in the order of the table's primary key, numbered from 0. */
+export type SortedRows = {
+  readonly count: number
+  /** Distinct parties. */
+  readonly parties: number
+  isrc(row: number): string
+  rightType(row: number): string
+  party(row: number): string
+  units(row: number): number
+  line(row: number): number
+  /** Whether `row` and the row before it have the same track; the same track and right type; the same key. */
+  continuesTrack(row: number): boolean
+  continuesGroup(row: number): boolean
+  repeatsKey(row: number): boolean
+}
+
+const ROWS_INITIAL = 65_536
+
+/**
+ * The rows of one file in memory: 32 bytes each, sort included, plus each distinct right type and party once. An object
+ * per row would take about ten times as much, and tens of millions of rows have to fit into one Lambda.
+ * Values must be normalised: ASCII without spaces.
+ */
+export class RowTable {
+  count = 0
+  /** The largest number of decimals a share is written with. */
+  decimals = 0
+  #isrcs = new Float64Array(ROWS_INITIAL)
+  #rightTypes = new Uint32Array(ROWS_INITIAL)
+  #parties = new Uint32Array(ROWS_INITIAL)
+  #units = new Uint32Array(ROWS_INITIAL)
+  #lines = new Uint32Array(ROWS_INITIAL)
+  readonly #rightTypeWords = new Words()
+  readonly #partyWords = new Words()
+
+  add(isrc: string, rightType: string, party: string, units: number, decimals: number, line: number): void {
+    const row = this.count
+    if (row === this.#isrcs.length) this.#grow()
+    this.#isrcs[row] = isrcNumber(isrc)
+    this.#rightTypes[row] = this.#rightTypeWords.numberOf(rightType)
+    this.#parties[row] = this.#partyWords.numberOf(party)
+    this.#units[row] = units
+    this.#lines[row] = line
+    this.decimals = Math.max(this.decimals, decimals)
+    this.count += 1
+  }
+
+  /**
+   * The rows by (isrc, right_type, party_id), each in byte order; rows of one key by line. This is the order of MySQL's
+   * primary key under `ascii_bin`: that collation pads the shorter value with spaces, and a space is below every
+   * character the rules let through, so that here, too, a value comes before its extensions.
+   * Call it once, after the last row.
+   */
+  sorted(): SortedRows {
+    const isrcs = this.#isrcs
+    const units = this.#units
+    const lines = this.#lines
+    const rightTypeWords = this.#rightTypeWords.ranked()
+    const partyWords = this.#partyWords.ranked()
+    const rightTypes = this.#rightTypes.map((number) => rightTypeWords.ranks[number] as number)
+    const parties = this.#parties.map((number) => partyWords.ranks[number] as number)
+    const difference = (values: Float64Array | Uint32Array, a: number, b: number): number =>
+      (values[a] as number) - (values[b] as number)
+    const order = sortOrder(
+      this.count,
+      (a, b) => difference(isrcs, a, b) || difference(rightTypes, a, b) || difference(parties, a, b),
+    )
+    const at = (row: number): number => order[row] as number
+    const same = (values: Float64Array | Uint32Array, row: number): boolean => values[at(row)] === values[at(row - 1)]
+    const continuesTrack = (row: number): boolean => row > 0 && same(isrcs, row)
+    const continuesGroup = (row: number): boolean => continuesTrack(row) && same(rightTypes, row)
+    return {
+      count: this.count,
+      parties: partyWords.sorted.length,
+      isrc: (row) => isrcText(isrcs[at(row)] as number),
+      rightType: (row) => rightTypeWords.sorted[rightTypes[at(row)] as number] as string,
+      party: (row) => partyWords.sorted[parties[at(row)] as number] as string,
+      units: (row) => units[at(row)] as number,
+      line: (row) => lines[at(row)] as number,
+      continuesTrack,
+      continuesGroup,
+      repeatsKey: (row) => continuesGroup(row) && same(parties, row),
+    }
+  }
+
+  /** Doubles the arrays. `transfer` frees the old memory at once and not only at the next garbage collection. */
+  #grow(): void {
+    const length = this.#isrcs.length * 2
+    const grown = (values: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> =>
+      new Uint32Array(values.buffer.transfer(length * Uint32Array.BYTES_PER_ELEMENT))
+    this.#isrcs = new Float64Array(this.#isrcs.buffer.transfer(length * Float64Array.BYTES_PER_ELEMENT))
+    this.#rightTypes = grown(this.#rightTypes)
+    this.#parties = grown(this.#parties)
+    this.#units = grown(this.#units)
+    this.#lines = grown(this.#lines)
+  }
+}

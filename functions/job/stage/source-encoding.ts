@@ -1,0 +1,155 @@
+import { isAscii, isUtf8 } from 'node:buffer'
+import iconv from 'iconv-lite'
+import { followedBy, type SourceFormat, splitHead, startsWith } from './source-bytes.ts'
+import { SourceUnreadable } from './source-errors.ts'
+
+/**
+ * Decoding to UTF-8, exactly or not at all. Each decoder takes bytes cut anywhere and yields UTF-8 bytes cut between
+ * characters; before it throws at an undecodable byte it yields everything before it, so that the line is known.
+ *
+ * No library decides here which encoding a text has: Node's own `euc-kr` decoder does not know the 8,822 syllables that
+ * CP949 adds (such as U+BDC1), and a guess by likelihood would sometimes be wrong.
+ */
+
+/** Bytes from the first non-ASCII one on within which a file may still turn out to be CP949. */
+const UNDECIDED_BYTES_MAX = 1_048_576
+
+/** With this many characters of three or more UTF-8 bytes a text is UTF-8 and not CP949 that looks like it. */
+const LONG_SEQUENCES = 2
+
+const UTF8_BOM = Buffer.from([0xef, 0xbb, 0xbf])
+const UTF16LE_BOM = Buffer.from([0xff, 0xfe])
+const UTF16BE_BOM = Buffer.from([0xfe, 0xff])
+const REPLACEMENT = '\ufffd'
+const LONE_SURROGATE = /\p{Surrogate}/u
+
+/**
+ * Length of the UTF-8 sequence that begins at `at`; 0 if it is not well-formed (Unicode 16, table 3-7: overlong, a
+ * surrogate, a stray byte), -1 if the bytes end inside it.
+ */
+const sequenceLength = (bytes: Buffer, at: number): number => {
+  const lead = bytes[at] ?? 0
+  if (lead < 0x80) return 1
+  const length = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0
+  for (let place = 1; place < length; place++) {
+    const byte = bytes[at + place]
+    if (byte === undefined) return -1
+    const low = place > 1 ? 0x80 : lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80
+    const high = place > 1 ? 0xbf : lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf
+    if (byte < low || byte > high) return 0
+  }
+  return length
+}
+
+/** How many of the bytes are whole, well-formed characters, and whether what follows them can never become one. */
+const wellFormed = (bytes: Buffer): { end: number; fault: boolean } => {
+  if (isUtf8(bytes)) return { end: bytes.length, fault: false }
+  let end = 0
+  while (end < bytes.length) {
+    const length = sequenceLength(bytes, end)
+    if (length <= 0) return { end, fault: length === 0 }
+    end += length
+  }
+  return { end, fault: false }
+}
+
+async function* utf8(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let cut: Buffer = Buffer.alloc(0)
+  for await (const chunk of bytes) {
+    const joined = cut.length === 0 ? chunk : Buffer.concat([cut, chunk])
+    const { end, fault } = wellFormed(joined)
+    cut = joined.subarray(end)
+    yield joined.subarray(0, end)
+    if (fault) throw new SourceUnreadable('encoding')
+  }
+  if (cut.length > 0) throw new SourceUnreadable('encoding')
+}
+
+async function* utf16(bytes: AsyncIterable<Buffer>, swapped: boolean): AsyncGenerator<Buffer> {
+  let cut: Buffer = Buffer.alloc(0)
+  for await (const chunk of bytes) {
+    const joined = Buffer.concat([cut, chunk])
+    let end = joined.length - (joined.length % 2)
+    const lastHigh = end === 0 ? 0 : (joined[swapped ? end - 2 : end - 1] ?? 0)
+    if (lastHigh >= 0xd8 && lastHigh < 0xdc) end -= 2
+    cut = joined.subarray(end)
+    const units = joined.subarray(0, end)
+    const text = (swapped ? Buffer.from(units).swap16() : units).toString('utf16le')
+    const fault = text.search(LONE_SURROGATE)
+    yield Buffer.from(fault < 0 ? text : text.slice(0, fault))
+    if (fault >= 0) throw new SourceUnreadable('encoding')
+  }
+  if (cut.length > 0) throw new SourceUnreadable('encoding')
+}
+
+async function* cp949(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const decoder = iconv.getDecoder('cp949')
+  // CP949 has no code for U+FFFD, so every one in the result stands for bytes that could not be decoded.
+  const exact = (text: string): { known: Buffer; fault: boolean } => {
+    const at = text.indexOf(REPLACEMENT)
+    return { known: Buffer.from(at < 0 ? text : text.slice(0, at)), fault: at >= 0 }
+  }
+  for await (const chunk of bytes) {
+    const { known, fault } = exact(decoder.write(chunk))
+    yield known
+    if (fault) throw new SourceUnreadable('encoding')
+  }
+  if (exact(decoder.end() ?? '').fault) throw new SourceUnreadable('encoding')
+}
+
+/**
+ * A text without a byte order mark: ASCII until a byte says otherwise, however late. From there on it is held back until
+ * it is UTF-8 for sure, or an ill-formed sequence shows that it is CP949. Once it is UTF-8, a byte that is not is an
+ * error: the text mixes encodings, and no decoding of it is exact.
+ */
+async function* unmarked(bytes: AsyncIterable<Buffer>, format: SourceFormat): AsyncGenerator<Buffer> {
+  const iterator = bytes[Symbol.asyncIterator]()
+  const rest = { [Symbol.asyncIterator]: () => iterator }
+  let held = Buffer.alloc(0)
+  let scanned = 0
+  let longSequences = 0
+  let decided: 'utf-8' | 'cp949' | undefined
+  try {
+    while (decided === undefined) {
+      const next = await iterator.next()
+      if (next.done === true && held.length === 0) return
+      const chunk = next.done === true ? Buffer.alloc(0) : next.value
+      const asciiBytes = held.length > 0 ? 0 : isAscii(chunk) ? chunk.length : chunk.findIndex((byte) => byte >= 0x80)
+      if (asciiBytes > 0) yield chunk.subarray(0, asciiBytes)
+      held = Buffer.concat([held, chunk.subarray(asciiBytes)])
+      while (decided === undefined && scanned < held.length) {
+        const length = sequenceLength(held, scanned)
+        if (length < 0 && next.done !== true) break
+        if (length <= 0) decided = 'cp949'
+        if (length >= 3) longSequences += 1
+        scanned += length
+        if (longSequences === LONG_SEQUENCES || scanned >= UNDECIDED_BYTES_MAX) decided = 'utf-8'
+      }
+      if (next.done === true) decided ??= 'utf-8'
+    }
+    format.encoding = decided
+    yield* (decided === 'utf-8' ? utf8 : cp949)(followedBy(held, rest))
+  } finally {
+    await iterator.return?.()
+  }
+}
+
+/** The text as UTF-8 without a byte order mark, and its encoding in `format`. */
+export async function* utf8Bytes(bytes: AsyncIterable<Buffer>, format: SourceFormat): AsyncGenerator<Buffer> {
+  const { head, rest } = await splitHead(bytes)
+  const after = (mark: Buffer): AsyncGenerator<Buffer> => followedBy(head.subarray(mark.length), rest)
+  if (startsWith(head, UTF8_BOM)) {
+    format.encoding = 'utf-8'
+    yield* utf8(after(UTF8_BOM))
+  } else if (startsWith(head, UTF16LE_BOM)) {
+    format.encoding = 'utf-16le'
+    yield* utf16(after(UTF16LE_BOM), false)
+  } else if (startsWith(head, UTF16BE_BOM)) {
+    format.encoding = 'utf-16be'
+    yield* utf16(after(UTF16BE_BOM), true)
+  } else {
+    // A header never holds a zero byte: this is UTF-16 without its mark, and its byte order would be a guess.
+    if (head.includes(0)) throw new SourceUnreadable('encoding')
+    yield* unmarked(followedBy(head, rest), format)
+  }
+}

@@ -1,0 +1,55 @@
+import {
+  type Refusal,
+  type Rejection,
+  refuse,
+  type SourceError,
+  type SourceRule,
+  shortValue,
+} from '../../contract/source-rules.ts'
+
+/**
+ * Thrown where reading a file cannot go on: an undecodable byte, a truncated gzip. Caught inside the stage, which knows
+ * the line it has come to; it never leaves it.
+ */
+export class SourceUnreadable extends Error {
+  override readonly name = 'SourceUnreadable'
+  readonly refusal: Refusal
+
+  constructor(rule: SourceRule, cause?: unknown) {
+    const refusal = refuse(rule, 'the file')
+    super(refusal.message, { cause })
+    this.refusal = refusal
+  }
+}
+
+/** Where an error stands; null where it belongs to no single line, column or field. */
+export type Place = { readonly line: number | null; readonly column?: number | null; readonly field?: string | null }
+
+/** The errors of one file: all are counted, the first `max` by line and column are kept. Memory stays bounded. */
+export class SourceErrors {
+  total = 0
+  #kept: SourceError[] = []
+  readonly #max: number
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  add(refusal: Refusal, place: Place, value: string): void {
+    this.total += 1
+    const { line, column = null, field = null } = place
+    this.#kept.push({ line, column, field, value: shortValue(value), rule: refusal.rule, message: refusal.message })
+    // Sorting once per `max` additions keeps a file full of errors linear.
+    if (this.#kept.length >= 2 * this.#max) this.#kept = this.#first()
+  }
+
+  rejection(): Rejection {
+    return { total: this.total, errors: this.#first() }
+  }
+
+  #first(): SourceError[] {
+    const order = (a: SourceError, b: SourceError): number =>
+      (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
+    return this.#kept.toSorted(order).slice(0, this.#max)
+  }
+}

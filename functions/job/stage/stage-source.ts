@@ -1,0 +1,106 @@
+import {
+  CHUNK_ROWS_MAX,
+  RECORD_CHARS_MAX,
+  REJECT_ERRORS_MAX,
+  SOURCE_BYTES_MAX,
+  SOURCE_ROWS_MAX,
+  TRACK_ROWS_MAX,
+} from '../../contract/limits.ts'
+import { type Rejection, refuse, type SourceRules } from '../../contract/source-rules.ts'
+import { checkRows } from './check-rows.ts'
+import { readRecords } from './csv-records.ts'
+import { cutChunks, type StagedSource } from './cut-chunks.ts'
+import { RowTable } from './row-table.ts'
+import { type SourceFormat, textBytes } from './source-bytes.ts'
+import { utf8Bytes } from './source-encoding.ts'
+import { SourceErrors } from './source-errors.ts'
+import { SourceReader } from './source-reader.ts'
+
+/** The limits of the contract; tests set smaller ones. */
+export const STAGE_LIMITS = {
+  chunkRowsMax: CHUNK_ROWS_MAX,
+  trackRowsMax: TRACK_ROWS_MAX,
+  rowsMax: SOURCE_ROWS_MAX,
+  bytesMax: SOURCE_BYTES_MAX,
+  recordCharsMax: RECORD_CHARS_MAX,
+  errorsMax: REJECT_ERRORS_MAX,
+}
+export type StageLimits = typeof STAGE_LIMITS
+
+export type StageOptions = {
+  readonly limits?: Partial<StageLimits>
+  /** Called now and then with the number of records read so far. */
+  readonly onProgress?: (records: number) => void
+}
+
+/** What was seen of a file, whether it is accepted or not. */
+export type SourceFacts = SourceFormat & { readonly records: number; readonly ignoredColumns: readonly string[] }
+
+export type StageResult =
+  | { readonly accepted: true; readonly facts: SourceFacts; readonly source: StagedSource }
+  | { readonly accepted: false; readonly facts: SourceFacts; readonly rejection: Rejection }
+
+/**
+ * Reads a distributor's file once, as a stream, and makes the staged source of it or says why not; nothing is written.
+ * Steps: unpack, decode to UTF-8, parse CSV, judge and normalise each row, sort, judge rows together, cut into chunks.
+ *
+ * @param input the file's bytes, cut anywhere; it is closed in any case
+ * @throws only what `input` throws
+ */
+export const stageSource = async (
+  input: AsyncIterable<Buffer>,
+  rules: SourceRules,
+  options: StageOptions = {},
+): Promise<StageResult> => {
+  const limits = { ...STAGE_LIMITS, ...options.limits }
+  const format: SourceFormat = { compressed: false, encoding: 'ascii' }
+  const errors = new SourceErrors(limits.errorsMax)
+  const table = new RowTable()
+  const reader = new SourceReader(rules, limits.rowsMax, table, errors)
+  const iterator = input[Symbol.asyncIterator]()
+  const watched = async function* (): AsyncGenerator<Buffer> {
+    for await (const chunk of { [Symbol.asyncIterator]: () => iterator }) {
+      yield chunk
+      options.onProgress?.(reader.records)
+    }
+  }
+  try {
+    const utf8 = utf8Bytes(textBytes(watched(), limits.bytesMax, format), format)
+    await readRecords(utf8, limits.recordCharsMax, errors, reader.onRecord)
+  } finally {
+    await iterator.return?.()
+  }
+  const facts = { ...format, records: reader.records, ignoredColumns: reader.ignoredColumns }
+  if (reader.records === 0 && errors.total === 0) errors.add(refuse('empty-file', 'the file'), { line: null }, '')
+  const rows = table.sorted()
+  checkRows(rows, table.decimals, rules, limits.trackRowsMax, errors)
+  if (errors.total > 0) return { accepted: false, facts, rejection: errors.rejection() }
+  return { accepted: true, facts, source: cutChunks(rows, limits.chunkRowsMax) }
+}
+
+/** What `validateFile` says about a good file. */
+export type SourceSummary = {
+  readonly rows: number
+  readonly tracks: number
+  readonly parties: number
+  readonly shareSum: string
+  readonly chunks: number
+  readonly digest: string
+}
+
+export type Verdict =
+  | { readonly accepted: true; readonly facts: SourceFacts; readonly summary: SourceSummary }
+  | { readonly accepted: false; readonly facts: SourceFacts; readonly rejection: Rejection }
+
+/** The verdict StageSource would give on a file, without a store: what an operator or a distributor runs beforehand. */
+export const validateFile = async (
+  input: AsyncIterable<Buffer>,
+  rules: SourceRules,
+  options: StageOptions = {},
+): Promise<Verdict> => {
+  const result = await stageSource(input, rules, options)
+  if (!result.accepted) return result
+  const { rows, tracks, parties, shareSum, digest, chunks } = result.source.manifest
+  const summary = { rows, tracks, parties, shareSum, chunks: chunks.length, digest }
+  return { accepted: true, facts: result.facts, summary }
+}

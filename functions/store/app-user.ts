@@ -1,0 +1,70 @@
+import { createConnection, type RowDataPacket } from 'mysql2/promise'
+import type { DatabaseAddress } from './database.ts'
+
+/** How the functions' user proves who it is: RDS verifies IAM tokens through a plugin that no other server has. */
+export type AppUser = { readonly name: string } & (
+  | { readonly auth: 'iam' }
+  | { readonly auth: 'password'; readonly password: string }
+)
+
+/** The statements each table needs, and not one more. LOAD DATA LOCAL needs INSERT only. */
+const GRANTS = {
+  distributor: 'select',
+  share_ratio: 'select, insert, update, delete',
+  job: 'select, insert, update',
+  job_chunk: 'select, insert, update, delete',
+  outbox: 'select, insert, update',
+  schema_migration: 'select',
+  slice_status: 'select',
+} as const
+
+/** Where a raise finds the connections that block it. Killing those of the same user needs no privilege. */
+const LOCK_TABLES = ['data_locks', 'threads'] as const
+
+/**
+ * Creates the functions' user or brings its password and privileges up to date. Repeating it is safe.
+ *
+ * @param master address of a user who may create users and grant, on a migrated database
+ */
+export const createAppUser = async (master: DatabaseAddress, user: AppUser): Promise<void> => {
+  const connection = await createConnection({
+    host: master.DATABASE_HOST,
+    port: master.DATABASE_PORT,
+    user: master.DATABASE_USER,
+    password: master.DATABASE_PASSWORD,
+    database: master.DATABASE_NAME,
+  })
+  try {
+    if (user.auth === 'iam') {
+      await connection.query(
+        `create user if not exists ?@'%' identified with AWSAuthenticationPlugin as 'RDS' require ssl`,
+        [user.name],
+      )
+    } else {
+      await connection.query(`create user if not exists ?@'%' identified by ?`, [user.name, user.password])
+      await connection.query(`alter user ?@'%' identified by ?`, [user.name, user.password])
+    }
+    for (const [table, privileges] of Object.entries(GRANTS))
+      await connection.query(`grant ${privileges} on ?? to ?@'%'`, [`${master.DATABASE_NAME}.${table}`, user.name])
+    for (const table of LOCK_TABLES)
+      await connection.query(`grant select on performance_schema.${table} to ?@'%'`, [user.name])
+  } finally {
+    connection.destroy()
+  }
+}
+
+/** The privileges the user has, as the server lists them; for tests and for people who check. */
+export const privilegesOf = async (master: DatabaseAddress, name: string): Promise<string[]> => {
+  const connection = await createConnection({
+    host: master.DATABASE_HOST,
+    port: master.DATABASE_PORT,
+    user: master.DATABASE_USER,
+    password: master.DATABASE_PASSWORD,
+  })
+  try {
+    const [rows] = await connection.query<RowDataPacket[]>(`show grants for ?@'%'`, [name])
+    return rows.map((row) => String(Object.values(row)[0]))
+  } finally {
+    connection.destroy()
+  }
+}

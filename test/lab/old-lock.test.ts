@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto'
+import type { Redis } from 'ioredis'
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { monthDate, type Slice } from '../../functions/contract/words.ts'
+import { haltFromCatch } from '../../functions/job/halt-job.ts'
+import { openJob } from '../../functions/job/open-job.ts'
+import { guardShared } from '../../functions/store/job.ts'
+import { tryAcquire } from '../../functions/store/lock/acquire.ts'
+import { openLockClient } from '../../functions/store/lock/client.ts'
+import { loadChunk } from '../../functions/store/share-ratio.ts'
+import { transaction } from '../../functions/store/transaction.ts'
+import { linesOf, newSlice, useTestDatabase } from '../support/test-database.ts'
+import { headOf, opening, stagedOf, testRun } from '../support/test-run.ts'
+
+/*
+ * The lock of the old system, kept here to be seen failing: no TTL, no token, an unconditional DEL in the cleanup that
+ * every run goes through, refused ones included. Its users reported "it hangs in REGISTERING" and "a delete and a
+ * register crossed". Each is provoked below, beside Sharelock in the same situation.
+ */
+const oldLock = (client: Redis, key: string) => ({
+  acquire: async (): Promise<boolean> => (await client.set(key, '1', 'NX')) === 'OK',
+  cleanUp: async (): Promise<void> => {
+    await client.del(key)
+  },
+})
+
+const db = useTestDatabase('lab')
+let client: Redis
+beforeAll(async () => {
+  const { host, port } = inject('valkey')
+  client = await openLockClient({
+    LOCK_HOST: host,
+    LOCK_PORT: port,
+    LOCK_USER: '',
+    LOCK_AUTH: 'none',
+    LOCK_GROUP_ID: '',
+    LOCK_TLS: 'off',
+    AWS_REGION: 'ap-northeast-2',
+  })
+})
+afterAll(() => client.disconnect())
+
+const tracks = async (slice: Slice): Promise<string[]> => {
+  const rows = await db.outside.rows<{ isrc: string }>(
+    'select distinct isrc from share_ratio where distributor_id = ? and settlement_month = ? order by isrc',
+    [slice.distributorId, monthDate(slice.month)],
+  )
+  return rows.map((row) => row.isrc)
+}
+const deleteSlice = (slice: Slice) =>
+  db.outside.change('delete from share_ratio where distributor_id = ? and settlement_month = ?', [
+    slice.distributorId,
+    monthDate(slice.month),
+  ])
+const pause = (ms: number) => new Promise((resume) => setTimeout(resume, ms))
+
+const FILE_X = linesOf(0, 3)
+const FILE_Y = linesOf(100, 3)
+const TRACKS_OF_Y = ['KRA000000100', 'KRA000000101', 'KRA000000102']
+
+describe('a lock holder that crashes', () => {
+  test('with the old lock, hangs the slice for ever', async () => {
+    const key = `old:${randomUUID()}`
+    const crashed = oldLock(client, key)
+    expect(await crashed.acquire()).toBe(true)
+    await pause(300)
+    expect(await oldLock(client, key).acquire()).toBe(false)
+    expect(await client.ttl(key)).toBe(-1)
+  })
+
+  test('with Sharelock, frees the slice after the TTL, and the next run continues its job', async () => {
+    const slice = await newSlice(db.outside)
+    expect(await tryAcquire(client, slice, 'crashed/1', 200)).toBeNull()
+    const job = await openJob(testRun(db.connect()), opening(slice, 'crashed/1', null))
+    expect(await tryAcquire(client, slice, 'next/2', 200)).toMatchObject({ holder: 'crashed' })
+    await pause(300)
+    expect(await tryAcquire(client, slice, 'next/2', 200)).toBeNull()
+    const next = await openJob(testRun(db.connect()), opening(slice, 'next/2', headOf(job)))
+    expect(next).toMatchObject({ id: job.id, fence: job.fence + 1, outcome: 'taken over' })
+  })
+})
+
+describe("a refused run's cleanup", () => {
+  test("with the old lock, deletes the holder's lock: a delete and a register cross and the month holds two files", async () => {
+    const slice = await newSlice(db.outside)
+    const key = `old:${randomUUID()}`
+    const [first, refused, third] = [oldLock(client, key), oldLock(client, key), oldLock(client, key)]
+    expect(await first.acquire()).toBe(true)
+    await deleteSlice(slice)
+    // The refused run cleans up behind itself, and so lets the third in.
+    expect(await refused.acquire()).toBe(false)
+    await refused.cleanUp()
+    expect(await third.acquire()).toBe(true)
+    await deleteSlice(slice)
+    await loadChunk(db.outside, slice, FILE_Y)
+    await third.cleanUp()
+    await loadChunk(db.outside, slice, FILE_X)
+    await first.cleanUp()
+    expect(await tracks(slice)).toHaveLength(6)
+  })
+
+  test('with Sharelock, deletes nothing, and the third run stays out', async () => {
+    const slice = await newSlice(db.outside)
+    await tryAcquire(client, slice, 'first/1')
+    await openJob(testRun(db.connect()), opening(slice, 'first/1', null))
+    expect(await tryAcquire(client, slice, 'refused/2')).toMatchObject({ holder: 'first' })
+    await haltFromCatch(testRun(db.connect()), {
+      execution: 'arn:execution:refused/2',
+      slice,
+      lock: { token: 'refused/2', held: true },
+      job: null,
+      failure: { Error: 'LockHeld' },
+    })
+    expect(await tryAcquire(client, slice, 'third/3')).toMatchObject({ holder: 'first' })
+  })
+
+  test('with Sharelock, even a lost lock crosses nothing: the month holds the last file alone', async () => {
+    const slice = await newSlice(db.outside)
+    const by = testRun(db.connect())
+    await tryAcquire(client, slice, 'first/1')
+    const first = await openJob(by, opening(slice, 'first/1', null))
+    await db.outside.change(`update job set state = 'REGISTERING' where id = ?`, [first.id])
+    // Somebody deletes the lock by hand, or a failover forgets it.
+    await client.del(`{sharelock:${slice.distributor}:${slice.month}}:lock`)
+    expect(await tryAcquire(client, slice, 'third/3')).toBeNull()
+    const third = await openJob(
+      testRun(db.connect()),
+      opening(slice, 'third/3', headOf(first), { staged: stagedOf('b'), supersede: true }),
+    )
+    expect(third.fence).toBeGreaterThan(first.fence)
+    await deleteSlice(slice)
+    await loadChunk(db.outside, slice, FILE_Y)
+    const late = transaction(by.database, async () => {
+      await guardShared(by.database, { id: first.id, fence: first.fence, state: 'REGISTERING' })
+      await loadChunk(by.database, slice, FILE_X)
+    })
+    await expect(late).rejects.toMatchObject({ name: 'StaleFence' })
+    expect(await tracks(slice)).toEqual(TRACKS_OF_Y)
+  })
+})
