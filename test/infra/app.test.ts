@@ -1,18 +1,20 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { App } from 'aws-cdk-lib'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { stageOf } from '../../infra/app.ts'
 import { stageConfig } from '../../infra/config.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
+const outdir = mkdtempSync(join(tmpdir(), 'sharelock-app-'))
+afterAll(() => rmSync(outdir, { recursive: true }))
+
 describe('the app', () => {
   it('synthesises a stage without an account, network or Docker, every bundle in place', () => {
-    const outdir = mkdtempSync(join(tmpdir(), 'sharelock-app-'))
     execFileSync(process.execPath, ['bin/app.ts'], {
       cwd: ROOT,
       env: { PATH: '', HOME: tmpdir(), CDK_OUTDIR: outdir, SHARELOCK_STAGE: 'local' },

@@ -1,7 +1,7 @@
-import { readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { readFileSync, rmSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { failuresOf } from '../../functions/contract/errors.ts'
 import { handlerFile, TASK_NAMES } from '../../functions/contract/tasks.ts'
 import { type Bundles, bundleHandlers } from '../../infra/bundles.ts'
@@ -10,6 +10,9 @@ import { REJECTIONS } from '../../infra/machine/opening.ts'
 let bundles: Bundles
 beforeAll(() => {
   bundles = bundleHandlers()
+}, 60_000)
+afterAll(() => {
+  for (const folder of bundles.values()) rmSync(dirname(folder), { recursive: true, force: true })
 })
 
 const bundleOf = (file: string): string => join(bundles.get(file) ?? expect.fail(`no bundle of ${file}`), 'index.mjs')

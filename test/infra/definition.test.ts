@@ -32,7 +32,7 @@ let states: Map<string, State>
 beforeAll(() => {
   definition = definitionOf(jobTemplate())
   states = allStates(definition)
-})
+}, 60_000)
 
 const stateOf = (name: string): State => states.get(name) ?? expect.fail(`there is no state ${name}`)
 const retriersOf = (name: string): readonly Retrier[] => stateOf(name).Retry ?? []

@@ -103,3 +103,14 @@ export const execute = async (definition: Definition, stubs: Stubs = {}, input: 
       inputs.push({ state: event.state.name, type: event.state.type, input: event.state.input as Json })
   return { path: inputs.map(({ state }) => state), calls, inputs, ...(await result) }
 }
+
+/** The states in the order of an undisturbed run, and those that halt. */
+export const OPENING = ['TakeRequest', 'StageSource', 'MintToken', 'AcquireLock', 'OpenJob', 'RouteByState']
+export const DELETING = ['PlanDelete', 'DeleteChunks', 'MarkDeleted']
+export const REGISTERING = ['BeginRegistering', 'RegisterChunks', 'MarkRegistered']
+export const CLOSING = ['ReleaseLock', 'PublishEvents', 'Registered']
+export const HALTING = ['HaltJob', 'RouteFailure']
+
+/** The inputs a task was called with, in order. */
+export const inputsOf = (run: Run, task: TaskName) =>
+  run.calls.filter((call) => call.task === task).map(({ input }) => input)

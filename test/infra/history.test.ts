@@ -40,7 +40,7 @@ const CAUSE_CHARS = 32_768
 let definition: Definition
 beforeAll(() => {
   definition = definitionOf(jobTemplate())
-})
+}, 60_000)
 
 const eventsOf = (run: Run): number => {
   const items = run.calls.filter(({ task }) => task === 'DeleteChunk' || task === 'RegisterChunk').length

@@ -6,7 +6,7 @@ import { allStates, definitionOf, jobTemplate } from './synth.ts'
 let template: Template
 beforeAll(() => {
   template = jobTemplate()
-})
+}, 60_000)
 
 type Statement = { readonly Action: string | string[]; readonly Resource: unknown }
 

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
@@ -38,8 +38,7 @@ export type Definition = {
 }
 
 /** Stand-ins for the bundles: what is tested here is the template around the code. */
-const placeholders = (): Bundles => {
-  const root = mkdtempSync(join(tmpdir(), 'sharelock-placeholders-'))
+const placeholders = (root: string): Bundles => {
   return new Map(
     TASK_NAMES.map(handlerFile).map((file) => {
       const folder = join(root, file)
@@ -52,14 +51,19 @@ const placeholders = (): Bundles => {
 
 /** The template of a stage's job stack. */
 export const jobTemplate = (stage = 'local'): Template => {
-  const app = new App({
-    context: FLAGS,
-    analyticsReporting: false,
-    // It takes seconds; test/infra/app.test.ts synthesises with it.
-    builtinCloudFormationValidation: false,
-    outdir: mkdtempSync(join(tmpdir(), 'sharelock-out-')),
-  })
-  return Template.fromStack(buildStage(app, stage, placeholders()).job)
+  const folder = mkdtempSync(join(tmpdir(), 'sharelock-synth-'))
+  try {
+    const app = new App({
+      context: FLAGS,
+      analyticsReporting: false,
+      // It takes seconds; test/infra/app.test.ts synthesises with it.
+      builtinCloudFormationValidation: false,
+      outdir: join(folder, 'out'),
+    })
+    return Template.fromStack(buildStage(app, stage, placeholders(folder)).job)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 }
 
 /** The state machine's definition, with each version's reference as an ARN that ends in its logical id. */
@@ -76,7 +80,7 @@ const resolve = (value: unknown): string => {
   if (intrinsic['Fn::Join'] !== undefined) return intrinsic['Fn::Join'][1].map(resolve).join(intrinsic['Fn::Join'][0])
   if (intrinsic.Ref === 'AWS::Partition') return 'aws'
   if (intrinsic.Ref !== undefined) return `arn:aws:lambda:ap-northeast-2:123456789012:function:${intrinsic.Ref}`
-  throw new Error(`The definition holds what this helper does not resolve: ${JSON.stringify(value)}`)
+  throw new Error(`The definition holds what is not resolved here: ${JSON.stringify(value)}`)
 }
 
 /** Every state, those inside Maps included, by its name. */

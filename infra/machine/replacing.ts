@@ -1,0 +1,113 @@
+import {
+  Choice,
+  Condition,
+  Errors,
+  type INextable,
+  JsonPath,
+  Map as MapState,
+  Succeed,
+  type TaskStateBase,
+} from 'aws-cdk-lib/aws-stepfunctions'
+import { Construct } from 'constructs'
+import type { FailureName } from '../../functions/contract/errors.ts'
+import type { TaskName } from '../../functions/contract/tasks.ts'
+import type { JobState } from '../../functions/contract/words.ts'
+import { type Opening, REACQUIRE_FAILURE_PATH } from './opening.ts'
+import { FAILURE_PATH, type Outcomes } from './outcomes.ts'
+import { CHUNK_LOOP } from './retries.ts'
+import { FIELDS, GUARDED, lambdaTask, type TaskFunctions } from './tasks.ts'
+
+/**
+ * From an open job to REGISTERED: RouteByState -> PlanDelete -> DeleteChunks -> MarkDeleted -> BeginRegistering ->
+ * RegisterChunks -> MarkRegistered -> ReleaseLock -> PublishEvents -> Registered. Its output is the whole state, so what
+ * was tolerated on the way (Valkey's outage, a lost lock, a stranger's rows, a failed release or publication) stands in it.
+ */
+export class Replacing extends Construct {
+  readonly routeByState: Choice
+  private readonly functions: TaskFunctions
+  private readonly outcomes: Outcomes
+  private readonly opening: Opening
+
+  constructor(
+    scope: Construct,
+    id: string,
+    functions: TaskFunctions,
+    lanes: number,
+    outcomes: Outcomes,
+    opening: Opening,
+  ) {
+    super(scope, id)
+    this.functions = functions
+    this.outcomes = outcomes
+    this.opening = opening
+
+    const planDelete = this.guarded('PlanDelete', '$.work')
+    const deleteChunks = this.chunks('DeleteChunks', 'DeleteChunk', lanes)
+    // Rows of a stranger's insert send the job back to its plan; the handler counts the plans and ends it.
+    const markDeleted = lambdaTask(this, functions, 'MarkDeleted', { payload: GUARDED, resultPath: '$.job' }).addCatch(
+      planDelete,
+      { errors: ['SliceNotEmpty' satisfies FailureName], resultPath: '$.replan' },
+    )
+    this.haltOnFailure(markDeleted)
+    const beginRegistering = this.guarded('BeginRegistering', '$.work')
+    const registerChunks = this.chunks('RegisterChunks', 'RegisterChunk', lanes)
+    const markRegistered = this.guarded('MarkRegistered', '$.job')
+
+    // The job is REGISTERED: whatever fails from here on does not undo that, and stands in the output. A lock that
+    // was not released expires; the sweeper publishes what is left in the outbox.
+    const registered = new Succeed(this, 'Registered')
+    const { slice, lock, job } = FIELDS
+    const publishEvents = lambdaTask(this, functions, 'PublishEvents', { payload: { job }, resultPath: '$.publish' })
+    publishEvents.addCatch(registered, { errors: [Errors.ALL], resultPath: '$.publish.failure' })
+    const releaseLock = lambdaTask(this, functions, 'ReleaseLock', {
+      payload: { slice, lock },
+      resultPath: '$.release',
+    })
+    releaseLock.addCatch(publishEvents, { errors: [Errors.ALL], resultPath: '$.release.failure' })
+
+    planDelete.next(deleteChunks).next(markDeleted).next(beginRegistering).next(registerChunks).next(markRegistered)
+    markRegistered.next(releaseLock).next(publishEvents).next(registered)
+
+    const next = {
+      DELETING: planDelete,
+      DELETED: beginRegistering,
+      REGISTERING: beginRegistering,
+      REGISTERED: releaseLock,
+    } as const satisfies Record<JobState, INextable>
+    this.routeByState = new Choice(this, 'RouteByState')
+    // No default: the record has every state there is.
+    for (const [state, target] of Object.entries(next))
+      this.routeByState.when(Condition.stringEquals('$.job.state', state), target)
+  }
+
+  private guarded(name: TaskName, resultPath: string): TaskStateBase {
+    return this.haltOnFailure(lambdaTask(this, this.functions, name, { payload: GUARDED, resultPath }))
+  }
+
+  /**
+   * A Map over the plan's items, in lanes. The ledger keeps what the lanes did, so an item's output is discarded and the
+   * plan replaced by its length: neither grows with the slice from here on. The first failing item ends the Map,
+   * and siblings in mid-chunk are shut out by HaltJob's raised fence.
+   */
+  private chunks(name: string, task: TaskName, lanes: number): MapState {
+    const map = MapState.jsonPath(this, name, {
+      itemsPath: '$.work.items',
+      maxConcurrency: lanes,
+      itemSelector: { ...GUARDED, item: JsonPath.objectAt('$$.Map.Item.Value') },
+      resultSelector: { items: JsonPath.arrayLength(JsonPath.objectAt('$')) },
+      resultPath: '$.work',
+    })
+    map.itemProcessor(lambdaTask(this, this.functions, task, { outputPath: JsonPath.DISCARD, retries: CHUNK_LOOP }))
+    return this.haltOnFailure(map)
+  }
+
+  /** A lost lock is acquired anew; everything else halts the job: what is not expected is not retried. */
+  private haltOnFailure<T extends TaskStateBase | MapState>(state: T): T {
+    state.addCatch(this.opening.countReacquire, {
+      errors: ['LockLost' satisfies FailureName],
+      resultPath: REACQUIRE_FAILURE_PATH,
+    })
+    state.addCatch(this.outcomes.haltJob, { errors: [Errors.ALL], resultPath: FAILURE_PATH })
+    return state
+  }
+}

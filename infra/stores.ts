@@ -1,0 +1,39 @@
+import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2'
+import type { IFunction } from 'aws-cdk-lib/aws-lambda'
+import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3'
+import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns'
+import type { Construct } from 'constructs'
+
+/** What the functions need of the stores, whoever made them: this project, somebody before it, or the local stack. */
+export type Stores = {
+  /** The variables of contract/env.ts that say where the stores are and how to log in. */
+  readonly environment: Readonly<Record<string, string>>
+  readonly bucket: IBucket
+  readonly topic: ITopic
+  /** Absent where the stores are not in a VPC. */
+  readonly network?: {
+    readonly vpc: IVpc
+    readonly vpcSubnets: SubnetSelection
+    readonly securityGroups: ISecurityGroup[]
+  }
+  readonly grantDatabase: (fn: IFunction) => void
+  readonly grantLock: (fn: IFunction) => void
+}
+
+/**
+ * Names without anything behind them: the local stack takes the definition and the bundles from the template and gives
+ * each function the addresses of its own servers. Nothing of this is ever deployed.
+ */
+export const localStores = (scope: Construct): Stores => ({
+  environment: {
+    DATABASE_HOST: 'localhost',
+    DATABASE_USER: 'sharelock_app',
+    DATABASE_AUTH: 'password',
+    LOCK_HOST: 'localhost',
+    LOCK_AUTH: 'none',
+  },
+  bucket: Bucket.fromBucketName(scope, 'Bucket', 'sharelock-local'),
+  topic: Topic.fromTopicArn(scope, 'Topic', 'arn:aws:sns:ap-northeast-2:000000000000:sharelock-local'),
+  grantDatabase: () => {},
+  grantLock: () => {},
+})

@@ -1,0 +1,102 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { REACQUIRE_MAX } from '../../functions/contract/limits.ts'
+import { CLOSING, DELETING, execute, fail, failing, HALTING, inputsOf, OPENING, REGISTERING } from './engine.ts'
+import { type Definition, definitionOf, jobTemplate } from './synth.ts'
+
+let definition: Definition
+beforeAll(() => {
+  definition = definitionOf(jobTemplate())
+}, 60_000)
+
+describe('a lost lock', () => {
+  it.each(['PlanDelete', 'DeleteChunk', 'MarkDeleted', 'BeginRegistering', 'RegisterChunk', 'MarkRegistered'] as const)(
+    'in %s is acquired anew under a new token, for the job it already has',
+    async (task) => {
+      const run = await execute(definition, failing(task, 'LockLost'))
+      expect(run.path.at(-1)).toBe('Registered')
+      const [first, second] = inputsOf(run, 'OpenJob') as { lock: { token: string }; own: unknown }[]
+      expect(first?.own).toBeNull()
+      expect(second?.own).toMatchObject({ id: 42, fence: 5 })
+      expect(second?.lock.token).not.toBe(first?.lock.token)
+      expect(run.output).toMatchObject({ reacquire: { count: 1, failure: { Error: 'LockLost' } } })
+      expect(run.output).not.toHaveProperty('failure')
+    },
+  )
+
+  it('is acquired anew a bounded number of times', async () => {
+    const run = await execute(definition, { PlanDelete: () => fail('LockLost') })
+    expect(inputsOf(run, 'AcquireLock')).toHaveLength(1 + REACQUIRE_MAX)
+    expect(run.path.slice(-3)).toEqual([...HALTING, 'Halted'])
+    expect(run.failure?.error).toBe('LockLost')
+  })
+
+  it('that another run holds by now halts the own job', async () => {
+    let calls = 0
+    const run = await execute(definition, {
+      ...failing('DeleteChunk', 'LockLost'),
+      AcquireLock: () => (calls++ === 0 ? { head: null } : fail('LockHeld')),
+    })
+    expect(run.path.slice(-5)).toEqual(['AcquireLock', 'RouteHeld', ...HALTING, 'Halted'])
+    expect(inputsOf(run, 'HaltJob')).toMatchObject([{ job: { id: 42, fence: 5 } }])
+  })
+})
+
+describe('a failing job', () => {
+  it.each(['StaleFence', 'Superseded'])('that meets %s ends as superseded and is not retried', async (name) => {
+    const run = await execute(definition, { RegisterChunk: () => fail(name) })
+    expect(inputsOf(run, 'RegisterChunk')).toHaveLength(1)
+    expect(run.path.slice(-3)).toEqual([...HALTING, 'Superseded'])
+    expect(run.failure).toEqual({ error: name, cause: `${name} happened` })
+  })
+
+  it('with one chunk that fails for good never comes to MarkDeleted', async () => {
+    const run = await execute(definition, {
+      DeleteChunk: (input) => ((input as { item: { from: number } }).item.from === 4 ? fail('ChunkMismatch') : {}),
+    })
+    expect(run.path).not.toContain('MarkDeleted')
+    expect(run.path.slice(-3)).toEqual([...HALTING, 'Halted'])
+  })
+
+  it('plans again where a stranger inserted rows, and shows it', async () => {
+    const run = await execute(definition, failing('MarkDeleted', 'SliceNotEmpty'))
+    expect(run.path).toEqual([...OPENING, ...DELETING, ...DELETING, ...REGISTERING, ...CLOSING])
+    expect(run.output).toMatchObject({ replan: { Error: 'SliceNotEmpty' } })
+  })
+
+  it('shows its own failure even where halting fails too', async () => {
+    const run = await execute(definition, {
+      ...failing('MarkRegistered', 'SliceMismatch'),
+      HaltJob: () => fail('DatabaseUnreachable'),
+    })
+    expect(run.path.slice(-3)).toEqual([...HALTING, 'Halted'])
+    expect(run.failure?.error).toBe('SliceMismatch')
+  })
+
+  it('is retried through transient failures, throttling and crashes', async () => {
+    const names = [
+      'DatabaseUnreachable',
+      'OutOfTime',
+      'Lambda.TooManyRequestsException',
+      'Lambda.Unknown',
+      'LockUnreachable',
+    ]
+    const run = await execute(definition, failing('RegisterChunk', ...names))
+    expect(run.path.at(-1)).toBe('Registered')
+    expect(inputsOf(run, 'RegisterChunk')).toHaveLength(names.length + 1)
+  })
+})
+
+describe('a REGISTERED job', () => {
+  it('stays a success, and shows what failed after it', async () => {
+    const run = await execute(definition, {
+      ReleaseLock: () => fail('LockUnreachable'),
+      PublishEvents: () => fail('Nope'),
+    })
+    expect(run.path.slice(-3)).toEqual(CLOSING)
+    expect(run.output).toMatchObject({
+      job: { state: 'REGISTERED' },
+      release: { failure: { Error: 'LockUnreachable' } },
+      publish: { failure: { Error: 'Nope' } },
+    })
+  })
+})
