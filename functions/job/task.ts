@@ -39,7 +39,7 @@ const identify = (services: Services): MiddlewareObj => ({
 
 /** Counts and logs a failure; a fence that refused a write is the number operators watch. */
 const report = (services: Services): MiddlewareObj => ({
-  after: () => services.metrics.publishStoredMetrics(),
+  after: () => publish(services),
   onError: ({ error }) => {
     const family = isFailure(error) ? FAILURE_FAMILIES[error.name] : 'unexpected'
     if (isFailure(error, 'StaleFence', 'Superseded')) services.metrics.addMetric('fence.rejected', MetricUnit.Count, 1)
@@ -47,9 +47,14 @@ const report = (services: Services): MiddlewareObj => ({
       family,
       error: error as Error,
     })
-    services.metrics.publishStoredMetrics()
+    publish(services)
   },
 })
+
+/** Returns nothing: middy takes a middleware's return value for the handler's answer. */
+const publish = ({ metrics }: Services): void => {
+  if (metrics.hasStoredMetrics()) metrics.publishStoredMetrics()
+}
 
 /** Validates the input at the task's door: unknown or ill-formed fields never reach the work. */
 const parseInput = <Input extends z.ZodType>(schema: Input, event: unknown): z.output<Input> => {

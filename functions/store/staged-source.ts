@@ -56,7 +56,7 @@ async function* transferred(body: NodeJS.ReadableStream, key: string, length: nu
       }, STALL_MS)
       const next = await iterator.next().finally(() => clearTimeout(stall))
       if (next.done === true) break
-      const chunk = Buffer.from(next.value as Uint8Array)
+      const chunk = Buffer.isBuffer(next.value) ? next.value : Buffer.from(next.value)
       received += chunk.length
       yield chunk
     }

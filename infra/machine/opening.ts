@@ -82,12 +82,18 @@ export class Opening extends Construct {
       payload: { request, execution, slice, staged, lock, head, own: job },
       resultPath: '$.job',
     })
-    // Where the row is not this execution's, HaltJob changes nothing in it and only releases the lock.
-    this.openJob.addCatch(haltJob, { errors: [Errors.ALL], resultPath: FAILURE_PATH })
+    this.countReacquire = this.wireReacquire(mintToken, outcomes)
+    this.openJob
+      // Lost between AcquireLock and here: nothing was opened under it, so a new lock is all that is missing.
+      .addCatch(this.countReacquire, {
+        errors: ['LockLost' satisfies FailureName],
+        resultPath: REACQUIRE_FAILURE_PATH,
+      })
+      // Where the row is not this execution's, HaltJob changes nothing in it and only releases the lock.
+      .addCatch(haltJob, { errors: [Errors.ALL], resultPath: FAILURE_PATH })
 
     this.start.next(stageSource).next(mintToken).next(acquireLock).next(this.openJob)
     proceedWithoutLock.next(readHead).next(this.openJob)
-    this.countReacquire = this.wireReacquire(mintToken, outcomes)
   }
 
   /** Back to MintToken, a bounded number of times. A recovered loss stays visible in the output, beside its count. */

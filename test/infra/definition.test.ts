@@ -127,7 +127,7 @@ describe('every failure of the table', () => {
   })
 
   it('lost: a lost lock is acquired anew, every other loss ends the execution', () => {
-    for (const task of GUARDED) {
+    for (const task of ['OpenJob', ...GUARDED] as const) {
       expect(caughtBy(task, 'LockLost')).toBe('CountReacquire')
       expect(caughtBy(task, 'StaleFence')).toBe('HaltJob')
       expect(caughtBy(task, 'Superseded')).toBe('HaltJob')

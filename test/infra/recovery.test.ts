@@ -23,6 +23,16 @@ describe('a lost lock', () => {
     },
   )
 
+  it('in OpenJob is acquired anew, and the job is opened under the new token', async () => {
+    const run = await execute(definition, failing('OpenJob', 'LockLost'))
+    expect(run.path.at(-1)).toBe('Registered')
+    const [first, second] = inputsOf(run, 'OpenJob') as { lock: { token: string }; own: unknown }[]
+    expect(second?.own).toBeNull()
+    expect(second?.lock.token).not.toBe(first?.lock.token)
+    expect(run.output).toMatchObject({ reacquire: { count: 1, failure: { Error: 'LockLost' } } })
+    expect(inputsOf(run, 'HaltJob')).toEqual([])
+  })
+
   it('is acquired anew a bounded number of times', async () => {
     const run = await execute(definition, { PlanDelete: () => fail('LockLost') })
     expect(inputsOf(run, 'AcquireLock')).toHaveLength(1 + REACQUIRE_MAX)

@@ -50,7 +50,7 @@ export type SortedRows = {
   repeatsKey(row: number): boolean
 }
 
-const ROWS_INITIAL = 65_536
+const ROWS_INITIAL = 1_024
 
 /**
  * The rows of one file in memory: 32 bytes each, sort included, plus each distinct right type and party once. An object
@@ -85,7 +85,7 @@ export class RowTable {
    * The rows by (isrc, right_type, party_id), each in byte order; rows of one key by line. This is the order of MySQL's
    * primary key under `ascii_bin`: that collation pads the shorter value with spaces, and a space is below every
    * character the rules let through, so that here, too, a value comes before its extensions.
-   * Call it once, after the last row.
+   * Called once, after the last row: it works in the memory of the rows.
    */
   sorted(): SortedRows {
     const isrcs = this.#isrcs
@@ -93,8 +93,8 @@ export class RowTable {
     const lines = this.#lines
     const rightTypeWords = this.#rightTypeWords.ranked()
     const partyWords = this.#partyWords.ranked()
-    const rightTypes = this.#rightTypes.map((number) => rightTypeWords.ranks[number] as number)
-    const parties = this.#parties.map((number) => partyWords.ranks[number] as number)
+    const rightTypes = this.#ranked(this.#rightTypes, rightTypeWords.ranks)
+    const parties = this.#ranked(this.#parties, partyWords.ranks)
     const difference = (values: Float64Array | Uint32Array, a: number, b: number): number =>
       (values[a] as number) - (values[b] as number)
     const order = sortOrder(
@@ -117,6 +117,12 @@ export class RowTable {
       continuesGroup,
       repeatsKey: (row) => continuesGroup(row) && same(parties, row),
     }
+  }
+
+  /** Replaces each row's word number by the word's place in the order, in the same memory. */
+  #ranked(numbers: Uint32Array, ranks: Uint32Array): Uint32Array {
+    for (let row = 0; row < this.count; row++) numbers[row] = ranks[numbers[row] as number] as number
+    return numbers
   }
 
   /** Doubles the arrays. `transfer` frees the old memory at once and not only at the next garbage collection. */

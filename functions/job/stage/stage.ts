@@ -46,10 +46,10 @@ const sentence = (error: SourceError): string => {
 const rejected = (context: StageContext, key: string, { total, errors }: Rejection, report: string): Failure => {
   const count = total === 1 ? '1 error' : `${total} errors`
   const shown = errors.slice(0, ERRORS_SHOWN).map(sentence).join('; ')
-  const more = total > ERRORS_SHOWN ? '; ...' : ''
+  const more = total > ERRORS_SHOWN ? `; and ${total - ERRORS_SHOWN} more` : ''
   return new Failure(
     'SourceRejected',
-    `${sliceName(context.slice)}: the file ${key} has ${count} and nothing was changed. ${shown}${more}. The report is s3://${context.bucket}/${report}`,
+    `${sliceName(context.slice)}: the file ${key} has ${count} and nothing was changed: ${shown}${more}. The report is s3://${context.bucket}/${report}`,
   )
 }
 

@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { forgetProcess, guardProcess } from './guard.ts'
+
+/** How a server is started: its options stand between what the way it was found puts before and after them. */
+export type Program = {
+  readonly command: string
+  readonly before: readonly string[]
+  readonly after: readonly string[]
+  /** Where it was found, for people. */
+  readonly origin: string
+}
+
+export type ServerProcess = {
+  readonly pid: number
+  readonly child: ChildProcess
+  readonly exited: Promise<void>
+  readonly hasExited: () => boolean
+}
+
+/** Starts a server that dies with us and writes to `logFile`. */
+export const startProcess = (program: Program, options: readonly string[], logFile: string): ServerProcess => {
+  mkdirSync(dirname(logFile), { recursive: true })
+  const log = openSync(logFile, 'a')
+  const child = spawn(program.command, [...program.before, ...options, ...program.after], {
+    stdio: ['ignore', log, log],
+    // Out of the terminal's group: on Ctrl-C we stop servers in order, they do not stop by themselves.
+    detached: true,
+  })
+  closeSync(log)
+  const pid = child.pid
+  if (pid === undefined) throw new Error(`${program.command} (${program.origin}) does not start; see ${logFile}`)
+  guardProcess(pid)
+  let over = false
+  const exited = new Promise<void>((resolve) => {
+    const end = () => {
+      over = true
+      forgetProcess(pid)
+      resolve()
+    }
+    child.once('exit', end)
+    child.once('error', end)
+  })
+  return { pid, child, exited, hasExited: () => over }
+}
+
+/** Asks the process to end, and makes it end when it takes longer than `graceMs`. */
+export const stopProcess = async (server: ServerProcess, graceMs: number): Promise<void> => {
+  if (server.hasExited()) return
+  // A frozen process handles no SIGTERM.
+  server.child.kill('SIGCONT')
+  server.child.kill('SIGTERM')
+  const timer = setTimeout(() => server.child.kill('SIGKILL'), graceMs)
+  await server.exited
+  clearTimeout(timer)
+}
+
+export const killProcess = async (server: ServerProcess): Promise<void> => {
+  if (server.hasExited()) return
+  server.child.kill('SIGKILL')
+  await server.exited
+}
+
+const PORT_FROM = 20_000
+const PORT_TO = 32_000
+const PORT_TRIES = 200
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const probe = createServer()
+    probe.once('error', () => resolve(false))
+    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
+  })
+
+/**
+ * A free loopback port below the range the kernel takes for outgoing connections: otherwise a client could get the port
+ * of a server that is down for a moment, and the server could not come back.
+ */
+export const freePort = async (): Promise<number> => {
+  for (let attempt = 0; attempt < PORT_TRIES; attempt++) {
+    const port = PORT_FROM + Math.floor(Math.random() * (PORT_TO - PORT_FROM))
+    if (await isFree(port)) return port
+  }
+  throw new Error(`No free port between ${PORT_FROM} and ${PORT_TO}`)
+}
+
+const READY_POLL_MS = 40
+const LOG_TAIL_CHARS = 2_000
+
+/** Waits until `probe` succeeds; fails with the end of the log when the server ends first or takes too long. */
+export const waitReady = async (
+  name: string,
+  server: ServerProcess,
+  probe: () => Promise<void>,
+  logFile: string,
+  timeoutMs: number,
+): Promise<void> => {
+  const deadline = Date.now() + timeoutMs
+  for (;;) {
+    const failure = await probe().then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    if (failure === undefined) return
+    if (server.hasExited() || Date.now() > deadline) {
+      const what = server.hasExited() ? 'ended while starting' : `is not ready after ${timeoutMs} ms`
+      const tail = readFileSync(logFile, 'utf8').slice(-LOG_TAIL_CHARS)
+      await killProcess(server)
+      throw new Error(`${name} ${what}. The end of ${logFile}:\n${tail}`, { cause: failure })
+    }
+    await sleep(READY_POLL_MS)
+  }
+}

@@ -1,0 +1,175 @@
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { PublishCommand, SNSClient } from '@aws-sdk/client-sns'
+import { createAppUser } from '../functions/store/app-user.ts'
+import { migrate } from '../functions/store/migrate.ts'
+import { type Endpoint, startEndpoint } from './engine/endpoint.ts'
+import { Engine } from './engine/engine.ts'
+import type { Pace } from './engine/execution.ts'
+import { clientEnvironment, functionEnvironment } from './environment.ts'
+import { Lambda } from './lambda/lambda.ts'
+import { RUNS } from './paths.ts'
+import { ACCOUNT, type AwsServer, startAws } from './servers/aws.ts'
+import type { Environment } from './servers/find.ts'
+import { forgetFolder, guardFolder } from './servers/guard.ts'
+import type { MysqlOptions } from './servers/mysql.ts'
+import { type Database, type LockServer, openDatabase, openLockServer } from './servers/stores.ts'
+import type { ValkeyOptions } from './servers/valkey.ts'
+import { type App, readApp } from './template/read.ts'
+import { synthesise } from './template/synth.ts'
+
+export const REGION = 'ap-northeast-2'
+
+export type StackOptions = {
+  /** A folder that `cdk synth` wrote; by default the app is synthesised. */
+  readonly app?: string
+  /** Where servers are looked for; by default the process's own environment. */
+  readonly env?: Environment
+  readonly mysql?: MysqlOptions
+  readonly valkey?: ValkeyOptions
+  /** Sandboxes of one function at once. */
+  readonly concurrency?: number
+  /** False: a sandbox past its timeout lives on, abandoned. */
+  readonly killOnTimeout?: boolean
+  readonly pace?: Pace
+  /** More variables for every function. */
+  readonly variables?: Readonly<Record<string, string>>
+  /** The function that receives the status events of executions that did not succeed; null for none. */
+  readonly haltFunction?: string | null
+  /** Runs before anything else uses the database; by default the migrations and the functions' user. */
+  readonly prepare?: (stack: Pick<Stack, 'database' | 'lock' | 'aws' | 'folder'>) => Promise<unknown>
+  /** The Step Functions endpoint's port; by default a free one. */
+  readonly port?: number
+  /** Keeps the run's folder when the stack stops. */
+  readonly keepData?: boolean
+  readonly say?: (line: string) => void
+}
+
+/** A running local stack. */
+export type Stack = {
+  /** Of this run: server data, objects, logs. */
+  readonly folder: string
+  /** `<function>.log` of each function. */
+  readonly logsFolder: string
+  readonly database: Database
+  readonly lock: LockServer
+  readonly aws: AwsServer
+  readonly lambda: Lambda
+  readonly engine: Engine
+  /** The Step Functions endpoint. */
+  readonly url: string
+  /** The job's machine, and every machine of the app by name. */
+  readonly machineArn: string
+  readonly machineArns: Readonly<Record<string, string>>
+  /** What an AWS client, the operator's command or a test sets to talk to this stack. */
+  readonly environment: Readonly<Record<string, string>>
+  readonly stop: () => Promise<void>
+}
+
+const HALT_FUNCTION = 'HaltJob'
+const FAILED: readonly string[] = ['FAILED', 'ABORTED', 'TIMED_OUT']
+
+/** What the migrator does in AWS. */
+const defaultPrepare = async ({ database }: Pick<Stack, 'database'>): Promise<void> => {
+  await migrate(database.masterAddress)
+  await createAppUser(database.masterAddress, {
+    name: database.app.user,
+    auth: 'password',
+    password: database.app.password,
+  })
+}
+
+/** Starts everything; what was started is stopped again when a part of it does not start. */
+export const startStack = async (options: StackOptions = {}): Promise<Stack> => {
+  const say = options.say ?? (() => undefined)
+  const id = `${Date.now().toString(36)}-${process.pid}-${Math.random().toString(36).slice(2, 6)}`
+  const folder = join(RUNS, id)
+  const stops: (() => Promise<void>)[] = []
+  const stop = async (): Promise<void> => {
+    for (const one of stops.splice(0).reverse()) await one()
+  }
+  try {
+    await mkdir(folder, { recursive: true })
+    if (options.keepData !== true) {
+      guardFolder(folder)
+      stops.push(async () => {
+        await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
+        forgetFolder(folder)
+      })
+    }
+    const stores = await startStores(options, folder, id, say, stops)
+    await (options.prepare ?? defaultPrepare)({ ...stores, folder })
+    return { ...stores, folder, ...(await startCompute(options, folder, stores, stops)), stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+type Stores = Pick<Stack, 'database' | 'lock' | 'aws'> & { readonly app: App }
+type Stops = (() => Promise<void>)[]
+
+/** Servers and synthesis, side by side: each waits for processes most of the time. */
+const startStores = async (
+  options: StackOptions,
+  folder: string,
+  id: string,
+  say: (line: string) => void,
+  stops: Stops,
+): Promise<Stores> => {
+  const env = options.env ?? process.env
+  const stopping = <Server extends { stop: () => Promise<void> }>(server: Server): Server => {
+    stops.push(() => server.stop())
+    return server
+  }
+  const names = { bucket: 'sharelock-local', topic: 'sharelock-local', queue: 'sharelock-local-events' }
+  const started = await Promise.allSettled([
+    openDatabase(env, join(folder, 'mysql'), id, options.mysql ?? {}, say).then(stopping),
+    openLockServer(env, join(folder, 'valkey'), options.valkey ?? {}, say).then(stopping),
+    startAws(join(folder, 'aws'), REGION, names).then(stopping),
+    (async () => readApp(options.app ?? (await synthesise(say)), { region: REGION, account: ACCOUNT }))(),
+  ])
+  // All have started or failed by now, so a failure leaves no server behind that nobody knows.
+  for (const result of started) if (result.status === 'rejected') throw result.reason
+  const [database, lock, aws, app] = started.map((result) => (result as PromiseFulfilledResult<unknown>).value)
+  return { database: database as Database, lock: lock as LockServer, aws: aws as AwsServer, app: app as App }
+}
+
+const startCompute = async (options: StackOptions, folder: string, stores: Stores, stops: Stops) => {
+  const { database, lock, aws, app } = stores
+  const logsFolder = join(folder, 'logs')
+  const { concurrency, killOnTimeout } = options
+  const lambda = new Lambda({ logsFolder, region: REGION, concurrency, killOnTimeout })
+  for (const fn of app.functions)
+    lambda.add({ ...fn, environment: functionEnvironment(fn.environment, { database, lock, aws }, options.variables) })
+  stops.push(() => lambda.end())
+
+  const sns = new SNSClient({ region: REGION, endpoint: aws.endpoint, credentials: LOCAL_CREDENTIALS })
+  const engine = new Engine({
+    invoke: (name, event) => lambda.invoke(name, event),
+    publish: async (TopicArn, Message) => (await sns.send(new PublishCommand({ TopicArn, Message }))).MessageId ?? '',
+  })
+  engine.pace = options.pace ?? {}
+  for (const machine of app.machines) engine.host(machine.arn, machine.definition)
+  // The rule of the deployed stack: what ended without its Catch is halted all the same.
+  const haltFunction = options.haltFunction === undefined ? HALT_FUNCTION : options.haltFunction
+  if (options.haltFunction && !lambda.functionNames.includes(options.haltFunction))
+    throw new Error(`The app has no function ${options.haltFunction}`)
+  if (haltFunction !== null && lambda.functionNames.includes(haltFunction))
+    engine.onStatusEvent((event) => {
+      if (FAILED.includes(event.detail.status)) lambda.invokeAsync(haltFunction, JSON.stringify(event))
+    })
+
+  const endpoint: Endpoint = await startEndpoint(engine, options.port)
+  stops.push(async () => {
+    engine.close()
+    await endpoint.close()
+    sns.destroy()
+  })
+  const machineArns = Object.fromEntries(app.machines.map(({ name, arn }) => [name, arn]))
+  const machineArn = (app.machines.find(({ name }) => name.startsWith('Job')) ?? app.machines[0])?.arn ?? ''
+  const environment = clientEnvironment({ database, lock, aws, url: endpoint.url, machineArn })
+  return { logsFolder, lambda, engine, url: endpoint.url, machineArn, machineArns, environment }
+}
+
+const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' }

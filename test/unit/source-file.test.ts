@@ -1,0 +1,246 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { checkSum, readIsrc, readPartyId, readRightType, readShare } from '../../functions/contract/source-file.ts'
+import { SOURCE_RULES, shortValue } from '../../functions/contract/source-rules.ts'
+
+const ruleOf = (result: unknown): string =>
+  typeof result === 'object' && result !== null && 'rule' in result ? String(result.rule) : 'accepted'
+
+describe('an ISRC', () => {
+  test.each([
+    ['KRA012600001', 'KRA012600001'],
+    ['KR-A01-26-00001', 'KRA012600001'],
+    ['kr a01 26 00001', 'KRA012600001'],
+    ['ISRC KR-A01-26-00001', 'KRA012600001'],
+    ['isrckra012600001', 'KRA012600001'],
+    ['\t KRA012600001 ', 'KRA012600001'],
+    // Icelandic codes begin with IS, and RC1 is a registrant like any other.
+    ['ISRC12600001', 'ISRC12600001'],
+    ['ISRC ISRC12600001', 'ISRC12600001'],
+  ])('%j is %s', (text, expected) => {
+    expect(readIsrc(text)).toBe(expected)
+  })
+
+  test.each([
+    ['', 'isrc-blank'],
+    [' \t', 'isrc-blank'],
+    ['1.23457E+12', 'excel-number'],
+    ['KRA01260001', 'isrc-format'],
+    ['KRA0126000011', 'isrc-format'],
+    ['1RA012600001', 'isrc-format'],
+    ['KRA0126O0001', 'isrc-format'],
+    ['KRA01２600001', 'isrc-format'],
+    // The long s upper-cases to S.
+    ['KRſ012600001', 'isrc-format'],
+    ['#N/A', 'isrc-format'],
+  ])('%j is refused as %s', (text, rule) => {
+    expect(ruleOf(readIsrc(text))).toBe(rule)
+  })
+})
+
+describe('a right type', () => {
+  test('is upper-cased and trimmed', () => {
+    expect(readRightType(' Performance ')).toBe('PERFORMANCE')
+    expect(readRightType('a_b-1')).toBe('A_B-1')
+  })
+
+  test.each([
+    ['', 'right-type-blank'],
+    ['A B', 'right-type-format'],
+    ['ABCDEFGHIJKLMNOPQRSTU', 'right-type-format'],
+    ['공연', 'right-type-format'],
+    // The German sharp s upper-cases to SS.
+    ['stra\u00dfe', 'right-type-format'],
+  ])('%j is refused as %s', (text, rule) => {
+    expect(ruleOf(readRightType(text))).toBe(rule)
+  })
+})
+
+describe('a party', () => {
+  test.each(['9007199254740993', '00014107338', 'KOMCA.0001234', 'a-B_9', '12345678901234567890'])(
+    '%s keeps every character',
+    (text) => {
+      expect(readPartyId(text, 'opaque')).toBe(text)
+    },
+  )
+
+  test.each([
+    ['', 'party-blank'],
+    ['1.23457E+12', 'excel-number'],
+    ['1.23457e12', 'excel-number'],
+    ['9E+15', 'excel-number'],
+    ['123456789012345678901', 'party-format'],
+    ['KOMCA 1', 'party-format'],
+    ['홍길동', 'party-format'],
+  ])('%j is refused as %s', (text, rule) => {
+    expect(ruleOf(readPartyId(text, 'opaque'))).toBe(rule)
+  })
+
+  // Published: Benny Hill; Prince under three names (Wikipedia, Interested Parties Information).
+  test.each(['00014107338', '00045620792', '00052210040', '00334284961'])('%s is an IPI name number', (text) => {
+    expect(readPartyId(text, 'ipi')).toBe(text)
+  })
+
+  test.each([
+    ['00014107339', 'ipi-check-digits'],
+    ['00014107383', 'ipi-check-digits'],
+    ['00041107338', 'ipi-check-digits'],
+    ['14107338', 'ipi-length'],
+    ['000014107338', 'ipi-length'],
+    ['1.41E+07', 'excel-number'],
+    ['I-000000229-7', 'ipi-format'],
+    ['14107338.0', 'ipi-format'],
+  ])('%s is refused as %s', (text, rule) => {
+    expect(ruleOf(readPartyId(text, 'ipi'))).toBe(rule)
+  })
+
+  test('with a single wrong digit is never an IPI name number', () => {
+    const digit = fc.integer({ min: 0, max: 9 })
+    fc.assert(
+      fc.property(
+        fc.constantFrom('00014107338', '00045620792'),
+        fc.integer({ min: 0, max: 8 }),
+        digit,
+        (ipi, at, to) => {
+          fc.pre(ipi[at] !== String(to))
+          expect(ruleOf(readPartyId(ipi.slice(0, at) + to + ipi.slice(at + 1), 'ipi'))).toBe('ipi-check-digits')
+        },
+      ),
+    )
+  })
+})
+
+describe('a share', () => {
+  test.each([
+    ['25', 25_000_000, 0],
+    ['100', 100_000_000, 0],
+    ['33.333', 33_333_000, 3],
+    ['0.000001', 1, 6],
+    ['33.330000', 33_330_000, 6],
+    ['007.5', 7_500_000, 1],
+    [' 12.5\t', 12_500_000, 1],
+  ])('%j is %i millionths, written with %i decimals', (text, units, decimals) => {
+    expect(readShare(text)).toEqual({ units, decimals })
+  })
+
+  test.each([
+    ['', 'share-blank'],
+    [' ', 'share-blank'],
+    ['\u3000', 'share-blank'],
+    ['1,234', 'share-thousands-separator'],
+    ['1,234.5', 'share-thousands-separator'],
+    ['33,3', 'share-decimal-comma'],
+    ['33.3%', 'share-percent-sign'],
+    ['３３．３', 'share-full-width'],
+    ['33.3％', 'share-full-width'],
+    ['0x10', 'share-hexadecimal'],
+    ['1e2', 'share-exponent'],
+    ['1.5E-1', 'share-exponent'],
+    ['-1', 'share-sign'],
+    ['-100', 'share-sign'],
+    ['+25', 'share-sign'],
+    ['NaN', 'share-format'],
+    ['Infinity', 'share-format'],
+    ['1/3', 'share-format'],
+    ['.5', 'share-format'],
+    ['25.', 'share-format'],
+    ['2 5', 'share-format'],
+    ['٢٥', 'share-format'],
+    ['#DIV/0!', 'share-format'],
+    ['33.3333333', 'share-decimals'],
+    ['33.300000000000004', 'share-decimals'],
+    ['0', 'share-range'],
+    ['0.000000', 'share-range'],
+    ['100.000001', 'share-range'],
+    ['200', 'share-range'],
+    ['9007199254740993', 'share-range'],
+  ])('%j is refused as %s', (text, rule) => {
+    expect(ruleOf(readShare(text))).toBe(rule)
+  })
+
+  test('is exact for every number of millionths and every number of decimals', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 99 }), fc.stringMatching(/^[0-9]{1,6}$/), (whole, fraction) => {
+        const units = BigInt(whole) * 1_000_000n + BigInt(fraction + '0'.repeat(6 - fraction.length))
+        fc.pre(units > 0n)
+        expect(readShare(`${whole}.${fraction}`)).toEqual({ units: Number(units), decimals: fraction.length })
+      }),
+    )
+  })
+})
+
+describe('a sum of shares', () => {
+  const judge = (units: number, parties: number, fileDecimals: number, rule: 'exact' | 'at-most'): string =>
+    ruleOf(checkSum({ isrc: 'KRA012600001', rightType: 'PERF', units, parties, fileDecimals }, rule))
+
+  test.each([
+    ['100', 100_000_000, 2, 0, 'accepted', 'accepted'],
+    ['33.333 x 3', 99_999_000, 3, 3, 'accepted', 'accepted'],
+    ['33.33 x 3', 99_990_000, 3, 2, 'accepted', 'accepted'],
+    ['33.330000 x 3', 99_990_000, 3, 6, 'accepted', 'sum-below-100'],
+    ['8.333333 x 12', 99_999_996, 12, 6, 'accepted', 'accepted'],
+    ['16.666667 x 6', 100_000_002, 6, 6, 'accepted', 'accepted'],
+    ['41.666667 x 2 + 16.666667', 100_000_001, 3, 6, 'accepted', 'accepted'],
+    ['41.666668 x 2 + 16.666667', 100_000_003, 3, 6, 'sum-above-100', 'sum-above-100'],
+    ['50 + 25', 75_000_000, 2, 0, 'accepted', 'sum-below-100'],
+    ['100.0 + 0.1', 100_100_000, 2, 1, 'accepted', 'accepted'],
+    ['100.0 + 0.2', 100_200_000, 2, 1, 'sum-above-100', 'sum-above-100'],
+    ['one party, half a unit below', 99_999_999, 1, 6, 'accepted', 'sum-below-100'],
+  ] as const)('of %s is judged in exact integers', (_, units, parties, decimals, atMost, exact) => {
+    expect(judge(units, parties, decimals, 'at-most')).toBe(atMost)
+    expect(judge(units, parties, decimals, 'exact')).toBe(exact)
+  })
+
+  test('is accepted exactly within parties x half a unit of the last decimal', () => {
+    const group = fc.record({
+      units: fc.integer({ min: 99_000_000, max: 101_000_000 }),
+      parties: fc.integer({ min: 1, max: 5_000 }),
+      decimals: fc.integer({ min: 0, max: 6 }),
+    })
+    fc.assert(
+      fc.property(group, ({ units, parties, decimals }) => {
+        // In ten-millionths, where half a unit of six decimals is 5.
+        const tolerance = BigInt(parties) * 5n * 10n ** BigInt(6 - decimals)
+        const excess = BigInt(units) * 10n - 1_000_000_000n
+        const expected = excess > tolerance ? 'sum-above-100' : excess < -tolerance ? 'sum-below-100' : 'accepted'
+        expect(judge(units, parties, decimals, 'exact')).toBe(expected)
+        expect(judge(units, parties, decimals, 'at-most')).toBe(expected === 'sum-above-100' ? expected : 'accepted')
+      }),
+    )
+  })
+
+  test('never refuses a split that was rounded correctly', () => {
+    const split = fc.array(fc.integer({ min: 1, max: 1_000_000 }), { minLength: 1, maxLength: 40 })
+    fc.assert(
+      fc.property(split, fc.integer({ min: 2, max: 6 }), (weights, decimals) => {
+        const total = weights.reduce((sum, weight) => sum + BigInt(weight), 0n)
+        const step = 10n ** BigInt(6 - decimals)
+        const rounded = weights.map((weight) => {
+          const exact = 2n * 100_000_000n * BigInt(weight)
+          return ((exact + total * step) / (2n * total * step)) * step
+        })
+        const units = Number(rounded.reduce((sum, share) => sum + share, 0n))
+        expect(judge(units, weights.length, decimals, 'exact')).toBe('accepted')
+      }),
+    )
+  })
+})
+
+describe('a refusal', () => {
+  test('names the field, the value and what is expected', () => {
+    expect(readShare('33.3%')).toEqual({
+      rule: 'share-percent-sign',
+      message: 'share "33.3%" has a percent sign; write the number alone, e.g. 33.3',
+    })
+  })
+
+  test('repeats at most 60 characters of a value and never half a character', () => {
+    expect(shortValue('x'.repeat(4_000))).toHaveLength(60)
+    expect(shortValue('😀'.repeat(40)).isWellFormed()).toBe(true)
+    expect(shortValue('x'.repeat(60))).toBe('x'.repeat(60))
+  })
+
+  test('has a name that needs no other', () => {
+    for (const rule of Object.keys(SOURCE_RULES)) expect(rule).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/)
+  })
+})
