@@ -16,7 +16,13 @@ import { generateRatios } from '../local/generate.ts'
  */
 const TARGET = { rows: 800_000, seconds: 10, rssMb: 512, bytesPerRow: 200 }
 
-type Measurement = { readonly rows: number; readonly seconds: number; readonly rssMb: number }
+/** `cpuSeconds` does not depend on what else the machine does. */
+type Measurement = {
+  readonly rows: number
+  readonly seconds: number
+  readonly cpuSeconds: number
+  readonly rssMb: number
+}
 
 const stagePass = async (path: string): Promise<number> => {
   const result = await stageSource(createReadStream(path), { sumRule: 'exact', partyScheme: 'opaque' })
@@ -54,7 +60,9 @@ const runPass = async (pass: Pass, path: string): Promise<void> => {
   const start = performance.now()
   const rows = await PASSES[pass](path)
   const seconds = (performance.now() - start) / 1_000
-  process.send?.({ rows, seconds, rssMb: process.resourceUsage().maxRSS / 1_024 } satisfies Measurement)
+  const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage()
+  const cpuSeconds = (userCPUTime + systemCPUTime) / 1_000_000
+  process.send?.({ rows, seconds, cpuSeconds, rssMb: maxRSS / 1_024 } satisfies Measurement)
   process.disconnect?.()
 }
 
@@ -68,9 +76,12 @@ const compare = async (rows: number): Promise<Measurement> => {
     console.log(`${rows.toLocaleString('en')} rows, ${mb.toFixed(0)} MB`)
     const bare = await measure('bare csv-parse', path)
     const staged = await measure('stage', path)
-    for (const [name, { seconds, rssMb }] of Object.entries({ 'bare csv-parse': bare, stage: staged })) {
+    for (const [name, { seconds, cpuSeconds, rssMb }] of Object.entries({ 'bare csv-parse': bare, stage: staged })) {
       const rate = Math.round(rows / seconds).toLocaleString('en')
-      console.log(`  ${name.padEnd(15)} ${seconds.toFixed(2)} s  ${rate} rows/s  peak RSS ${rssMb.toFixed(0)} MB`)
+      const cpu = `${cpuSeconds.toFixed(2)} s of CPU`
+      console.log(
+        `  ${name.padEnd(15)} ${seconds.toFixed(2)} s (${cpu})  ${rate} rows/s  peak RSS ${rssMb.toFixed(0)} MB`,
+      )
     }
     return staged
   } finally {

@@ -1,23 +1,32 @@
 import { existsSync } from 'node:fs'
-import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { isAlive } from './alive.ts'
 
 const POLL_MS = 100
 
-const isAlive = (pid: number): boolean => {
+/** No build takes this long: the holder's number is somebody else's by now. */
+const LOCK_AGE_MAX_MS = 900_000
+
+const isHeldByTheLiving = async (lock: string): Promise<boolean> => {
   try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    // EPERM: it lives, but is somebody else's.
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
+    const { mtimeMs } = await stat(lock)
+    return Date.now() - mtimeMs < LOCK_AGE_MAX_MS && isAlive(Number(await readFile(lock, 'utf8')))
+  } catch {
+    return false
   }
 }
 
-const isHeldByTheLiving = async (lock: string): Promise<boolean> => {
-  const holder = await readFile(lock, 'utf8').catch(() => undefined)
-  return holder !== undefined && isAlive(Number(holder))
+/** What builders left behind that were killed: folders `<name>.lock.<pid>.<random>.building`. */
+const removeRuins = async (lock: string): Promise<void> => {
+  for (const name of await readdir(dirname(lock))) {
+    const [pid = '', , kind] = name.startsWith(`${basename(lock)}.`)
+      ? name.slice(basename(lock).length + 1).split('.')
+      : []
+    if (pid !== '' && kind === 'building' && !isAlive(Number(pid)))
+      await rm(join(dirname(lock), name), { recursive: true, force: true })
+  }
 }
 
 /** Linking a file that already holds the pid makes lock and content appear in one step. */
@@ -49,6 +58,7 @@ export const buildOnce = async (directory: string, build: (temporary: string) =>
       else await rm(lock, { force: true })
     }
     if (existsSync(directory)) return directory
+    await removeRuins(lock)
     await mkdir(temporary, { recursive: true })
     await build(temporary)
     await rename(temporary, directory).catch((error: NodeJS.ErrnoException) => {

@@ -9,6 +9,7 @@ import type { Pace } from './engine/execution.ts'
 import { clientEnvironment, functionEnvironment } from './environment.ts'
 import { Lambda } from './lambda/lambda.ts'
 import { RUNS } from './paths.ts'
+import { pruneRuns } from './prune-runs.ts'
 import { ACCOUNT, type AwsServer, startAws } from './servers/aws.ts'
 import type { Environment } from './servers/find.ts'
 import { forgetFolder, guardFolder } from './servers/guard.ts'
@@ -16,7 +17,7 @@ import type { MysqlOptions } from './servers/mysql.ts'
 import { type Database, type LockServer, openDatabase, openLockServer } from './servers/stores.ts'
 import type { ValkeyOptions } from './servers/valkey.ts'
 import { type App, readApp } from './template/read.ts'
-import { synthesise } from './template/synth.ts'
+import { compileCacheOf, synthesise } from './template/synth.ts'
 
 export const REGION = 'ap-northeast-2'
 
@@ -89,6 +90,7 @@ export const startStack = async (options: StackOptions = {}): Promise<Stack> => 
     for (const one of stops.splice(0).reverse()) await one()
   }
   try {
+    await pruneRuns()
     await mkdir(folder, { recursive: true })
     if (options.keepData !== true) {
       guardFolder(folder)
@@ -106,7 +108,7 @@ export const startStack = async (options: StackOptions = {}): Promise<Stack> => 
   }
 }
 
-type Stores = Pick<Stack, 'database' | 'lock' | 'aws'> & { readonly app: App }
+type Stores = Pick<Stack, 'database' | 'lock' | 'aws'> & { readonly app: App & { readonly compileCache?: string } }
 type Stops = (() => Promise<void>)[]
 
 /** Servers and synthesis, side by side: each waits for processes most of the time. */
@@ -127,19 +129,32 @@ const startStores = async (
     openDatabase(env, join(folder, 'mysql'), id, options.mysql ?? {}, say).then(stopping),
     openLockServer(env, join(folder, 'valkey'), options.valkey ?? {}, say).then(stopping),
     startAws(join(folder, 'aws'), REGION, names).then(stopping),
-    (async () => readApp(options.app ?? (await synthesise(say)), { region: REGION, account: ACCOUNT }))(),
+    loadApp(options.app, say),
   ])
   // All have started or failed by now, so a failure leaves no server behind that nobody knows.
   for (const result of started) if (result.status === 'rejected') throw result.reason
   const [database, lock, aws, app] = started.map((result) => (result as PromiseFulfilledResult<unknown>).value)
-  return { database: database as Database, lock: lock as LockServer, aws: aws as AwsServer, app: app as App }
+  return { database: database as Database, lock: lock as LockServer, aws: aws as AwsServer, app: app as Stores['app'] }
+}
+
+const loadApp = async (given: string | undefined, say: (line: string) => void): Promise<Stores['app']> => {
+  const place = { region: REGION, account: ACCOUNT }
+  if (given !== undefined) return readApp(given, place)
+  const folder = await synthesise(say)
+  return { ...readApp(folder, place), compileCache: compileCacheOf(folder) }
 }
 
 const startCompute = async (options: StackOptions, folder: string, stores: Stores, stops: Stops) => {
   const { database, lock, aws, app } = stores
   const logsFolder = join(folder, 'logs')
   const { concurrency, killOnTimeout } = options
-  const lambda = new Lambda({ logsFolder, region: REGION, concurrency, killOnTimeout })
+  const lambda = new Lambda({
+    logsFolder,
+    region: REGION,
+    compileCache: app.compileCache,
+    concurrency,
+    killOnTimeout,
+  })
   for (const fn of app.functions)
     lambda.add({ ...fn, environment: functionEnvironment(fn.environment, { database, lock, aws }, options.variables) })
   stops.push(() => lambda.end())

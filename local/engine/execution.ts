@@ -1,6 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
-  ExecutionError,
   ExecutionTimeoutError,
   type RunOptions,
   StateMachine,
@@ -8,6 +7,7 @@ import {
 } from 'aws-local-stepfunctions'
 import { HISTORY_EVENTS_MAX, PAYLOAD_BYTES_MAX } from '../../functions/contract/limits.ts'
 import { type PlacedState, placedStates } from './definition.ts'
+import { END_EVENTS, type End, type EndStatus, type ExecutionStatus, failureOf } from './end.ts'
 import { Gate } from './gate.ts'
 import { History, type RunnerEvent } from './history.ts'
 import type { Machine } from './machine.ts'
@@ -16,20 +16,8 @@ import { TIMEOUT_SECONDS_MAX } from './refuse.ts'
 import { TaskError } from './service-error.ts'
 import { eventPrefix, type TaskServices, taskRunner } from './tasks.ts'
 
-export type ExecutionStatus = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'ABORTED' | 'TIMED_OUT'
-
 /** Fixed delays in place of the definition's, so that a test need not wait for a backoff. */
 export type Pace = { readonly retryMs?: number; readonly waitMs?: number }
-
-type EndStatus = Exclude<ExecutionStatus, 'RUNNING'>
-type End = { readonly output?: string; readonly error?: string; readonly cause?: string }
-
-const END_EVENTS = {
-  SUCCEEDED: 'ExecutionSucceeded',
-  FAILED: 'ExecutionFailed',
-  ABORTED: 'ExecutionAborted',
-  TIMED_OUT: 'ExecutionTimedOut',
-} as const
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '')
 
@@ -204,13 +192,4 @@ export class Execution {
     this.history.close(END_EVENTS[status], { ...end })
     this.#end.resolve()
   }
-}
-
-/** Error and cause of an execution that failed; a Fail state may have given neither. */
-const failureOf = (error: unknown): End => {
-  const thrown = error instanceof ExecutionError ? error.cause : error
-  if (!(thrown instanceof Error)) return { error: 'States.Runtime', cause: String(thrown) }
-  const isUnnamed = thrown.name === 'FailStateError'
-  const isUnexplained = thrown.message === 'Execution failed because of a Fail state'
-  return { error: isUnnamed ? undefined : thrown.name, cause: isUnexplained ? undefined : thrown.message }
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Execution, ExecutionStatus } from './execution.ts'
+import type { ExecutionStatus } from './end.ts'
+import type { Execution } from './execution.ts'
 
 /** What EventBridge delivers when an execution ends. */
 export type StatusEvent = {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readdir, readFile, rm, stat } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { buildOnce } from '../build-once.ts'
 import { LOCAL, ROOT } from '../paths.ts'
@@ -35,12 +35,17 @@ const digestOfSources = async (): Promise<string> => {
   return hash.digest('hex').slice(0, 16)
 }
 
+/** What Node has compiled of an app's bundles lives as long as they do. */
+export const compileCacheOf = (app: string): string => join(LOCAL, 'compile-cache', basename(app))
+
 /** Removes what older sources synthesised to, unless it is recent enough to be in use. */
 const prune = async (folder: string, current: string): Promise<void> => {
   for (const name of await readdir(folder)) {
     const path = join(folder, name)
     const age = Date.now() - (await stat(path).catch(() => ({ mtimeMs: Date.now() }))).mtimeMs
-    if (name !== current && age > KEEP_MS) await rm(path, { recursive: true, force: true })
+    if (name === current || age <= KEEP_MS) continue
+    await rm(path, { recursive: true, force: true })
+    await rm(compileCacheOf(path), { recursive: true, force: true })
   }
 }
 

@@ -1,0 +1,73 @@
+import { access } from 'node:fs/promises'
+import { readFingerprint, uploadKey } from './files.ts'
+import { loadOldRows } from './old-rows.ts'
+import { sentenceOf } from './operator.ts'
+import type { DayOptions } from './options.ts'
+import { watch } from './progress.ts'
+import { addDistributor, addRun, checkSlice, type Setting } from './setting.ts'
+
+const OLD_SEED = 7
+
+/** The parts of a reject report that are shown; all of it is in the object. */
+type RejectReport = {
+  readonly total: number
+  readonly errors: readonly { line: number | null; column: number | null; rule: string; message: string }[]
+}
+
+const place = (line: number | null, column: number | null): string =>
+  [line === null ? '' : `line ${line}`, column === null ? '' : `column ${column}`]
+    .filter((part) => part !== '')
+    .join(', ')
+
+/** Registers the user's own file over generated old rows, or shows why it was rejected and that the old rows stand. */
+export const ownFile = async (
+  setting: Setting,
+  options: DayOptions & { file: string },
+  say: (line: string) => void,
+): Promise<void> => {
+  const { operator, database, stack } = setting
+  const { distributor: code, month, file, sumRule, partyScheme, rows } = options
+  await access(file).catch(() => {
+    throw new Error(
+      `The file ${file} cannot be read. Give the path of a CSV file, relative to this folder or absolute.`,
+    )
+  })
+  const slice = await addDistributor(setting, { code, sumRule, partyScheme }, month)
+  say(`Generating ${rows.toLocaleString('en-US')} old rows of ${code} ${month}, for your file to replace ...`)
+  const old = await loadOldRows(stack.database.masterAddress, slice, rows, OLD_SEED)
+  const key = uploadKey(code, month, file)
+  await operator.upload(key, file)
+  say(`\nRegistering ${file}:`)
+  const executionArn = await operator.start(`${code}-${month}-own-file`, {
+    distributor: code,
+    month,
+    source: { key },
+    requestedBy: 'operator',
+  })
+  const execution = await watch(database, slice, 0, operator.end(executionArn))
+  if (execution.status === 'SUCCEEDED') {
+    await checkSlice(setting, slice, await readFingerprint(file), 'the month holds exactly your file')
+    await addRun(setting, 'your file', slice, executionArn)
+    return
+  }
+  setting.checks.push({ what: 'your file is REGISTERED', holds: false, detail: `${execution.error}: see below` })
+  await checkSlice(setting, slice, old, 'the old rows were left alone')
+  await showReport(setting, sentenceOf(execution), say)
+}
+
+const showReport = async (
+  { operator, stack }: Setting,
+  sentence: string,
+  say: (line: string) => void,
+): Promise<void> => {
+  const key = sentence.split(`s3://${stack.aws.bucket}/`)[1]?.split(/\s/)[0]
+  if (key === undefined) {
+    say(`\n${sentence}`)
+    return
+  }
+  const report = JSON.parse(await operator.readText(key)) as RejectReport
+  say(`\nThe file was rejected with ${report.total} errors; nothing was changed. The first ${report.errors.length}:\n`)
+  for (const { line, column, rule, message } of report.errors)
+    say(`  ${place(line, column).padEnd(24)}  ${message}  [${rule}]`)
+  say('\nMend these lines and start again.')
+}
