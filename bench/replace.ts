@@ -5,6 +5,7 @@ import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { createConnection } from 'mysql2/promise'
 import { CHUNK_ROWS_MAX } from '../functions/contract/limits.ts'
 import { chunkKey, Manifest, manifestKey } from '../functions/contract/manifest.ts'
+import { ExecutionInput } from '../functions/contract/messages.ts'
 import { monthDate, type Slice } from '../functions/contract/words.ts'
 import { openJob } from '../functions/job/open-job.ts'
 import { readHead } from '../functions/job/read-head.ts'
@@ -134,10 +135,11 @@ export const takeOverMs = async (setting: Setting, slice: Slice, key: string, na
     [head?.job ?? 0],
   )
   const staged = { digest: row?.digest ?? '', rows: row?.source_rows ?? 0, shareSum: row?.total ?? '', chunks: 1 }
-  const request = {
-    ...{ distributor: slice.distributor, month: slice.month, source: { staged: staged.digest } },
-    ...{ onHeld: 'fail', onOutage: 'halt', supersede: false, force: false, requestedBy: 'bench' },
-  } as const
+  const request = ExecutionInput.parse({
+    distributor: slice.distributor,
+    month: slice.month,
+    source: { staged: staged.digest },
+  })
   const startedAt = performance.now()
   const lock = { token: `${name}-taker/1`, held: false }
   await openJob(run, { request, execution: `${name}-taker`, slice, staged, lock, head, own: null })
