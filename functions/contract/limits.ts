@@ -66,6 +66,12 @@ export const TRANSACTION_TRIES_MAX = 5
 /** An idle connection older than this is pinged before use: a thawed sandbox may hold a dead socket. */
 export const PING_AFTER_IDLE_MS = 30_000
 
+// --- storage and topic ------------------------------------------------------------------------------------------
+
+/** Connecting to S3 or SNS, and waiting for the first byte of an answer; a body that stalls has a guard of its own. */
+export const AWS_CONNECT_TIMEOUT_MS = 5_000
+export const AWS_REQUEST_TIMEOUT_MS = 20_000
+
 // --- tasks ------------------------------------------------------------------------------------------------------
 
 /** A chunk loop stops between chunks when less than this is left: enough for one slow chunk and its rollback. */
@@ -104,3 +110,20 @@ export const SHARE_SUM_MAX_UNITS = 100 * SHARE_UNITS
 
 /** Events one PublishEvents call sends at most. */
 export const PUBLISH_EVENTS_MAX = 100
+
+// --- month and sweep --------------------------------------------------------------------------------------------
+
+/** Active distributors of one dispatch: their starts travel through the dispatch machine, about 150 bytes each. */
+export const DISTRIBUTORS_MAX = 1_000
+
+/**
+ * An open job without a lock that has made no progress for this long is halted by the sweeper. Longer than the longest
+ * chain of retries together with the life of a lock, so that only a job nobody works on any more is found.
+ */
+export const SWEEP_QUIET_S = 1_800
+
+/** Jobs one sweep halts at most; the next one halts the rest. */
+export const SWEEP_JOBS_MAX = 20
+
+/** Kept free at the end of a sweep: halting may have to kill blockers, publishing may have to wait for the topic. */
+export const SWEEP_RESERVE_MS = 60_000

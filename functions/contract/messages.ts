@@ -133,3 +133,26 @@ export const HaltFromStatusEvent = z.object({
   detail: z.object({ executionArn: z.string(), status: z.enum(['FAILED', 'ABORTED', 'TIMED_OUT']) }),
 })
 export const HaltJobInput = z.union([HaltFromCatch, HaltFromStatusEvent])
+
+/** The dispatch machine's request: the schedule's own time in UTC, or a month that an operator names. */
+export const MonthRequest = z.union(
+  [z.strictObject({ scheduledAt: z.iso.datetime({ offset: true }) }), z.strictObject({ month: Month })],
+  { error: 'the request is {"scheduledAt": "2026-03-09T17:00:00Z"} or {"month": "2026-02"}' },
+)
+export const PlanMonthInput = z.strictObject({ request: MonthRequest, monthsBack: z.int().min(0).max(12) })
+export type PlanMonthInput = z.infer<typeof PlanMonthInput>
+
+/** One execution to start, and who cannot be started and why. */
+export const MonthStart = z.strictObject({ distributor: DistributorCode, key: z.string() })
+export const MonthMissing = z.strictObject({ distributor: DistributorCode, reason: z.string() })
+export const PlanMonthOutput = z.strictObject({
+  month: Month,
+  starts: z.array(MonthStart),
+  missing: z.array(MonthMissing),
+  missingCount: z.int(),
+})
+export type PlanMonthOutput = z.infer<typeof PlanMonthOutput>
+
+/** `registeredByDay`: the day of the month, in Seoul, until which some job must have been REGISTERED. */
+export const SweepInput = z.strictObject({ registeredByDay: z.int().min(1).max(31) })
+export type SweepInput = z.infer<typeof SweepInput>

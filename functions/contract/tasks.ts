@@ -2,13 +2,14 @@
  * The Lambda tasks of the state machine: one handler file, ASL state, construct id and role each.
  * `lambdaTimeoutS` is the Lambda's own timeout; the ASL task's is TASK_MARGIN_S longer.
  * `database`, `lock`, `storage`, `topic`: what the task talks to, so what it is granted and routed to.
+ * `storage`: `list` sees the names under incoming/, `read` reads staged objects, `stage` reads files and writes both.
  */
 export type TaskSpec = {
   readonly lambdaTimeoutS: number
   readonly memoryMb: number
   readonly database: boolean
   readonly lock: boolean
-  readonly storage: 'none' | 'read' | 'stage'
+  readonly storage: 'none' | 'list' | 'read' | 'stage'
   readonly topic: boolean
 }
 
@@ -35,5 +36,22 @@ export const TASKS = {
 export type TaskName = keyof typeof TASKS
 export const TASK_NAMES = Object.keys(TASKS) as TaskName[]
 
+/**
+ * Functions beside the job's machine. PlanMonth is a task of the dispatch machine; Sweep is called by a schedule, and
+ * Migrate by the deployment, before any new code takes traffic.
+ */
+export const SUPPORT = {
+  PlanMonth: { ...light, lambdaTimeoutS: 120, database: true, lock: false, storage: 'list' },
+  Sweep: { ...light, lambdaTimeoutS: 240, database: true, lock: true, topic: true },
+  // One minute below AWS's ceiling, which the trigger that calls it needs for itself.
+  Migrate: { ...light, lambdaTimeoutS: 840, database: true, lock: false },
+} as const satisfies Record<string, TaskSpec>
+
+export type SupportName = keyof typeof SUPPORT
+export const SUPPORT_NAMES = Object.keys(SUPPORT) as SupportName[]
+
+/** Every Lambda function there is. */
+export type FunctionName = TaskName | SupportName
+
 /** `DeleteChunk` -> `delete-chunk`: the handler's file name. */
-export const handlerFile = (task: TaskName): string => task.replace(/(?<!^)([A-Z])/g, '-$1').toLowerCase()
+export const handlerFile = (task: FunctionName): string => task.replace(/(?<!^)([A-Z])/g, '-$1').toLowerCase()

@@ -1,11 +1,18 @@
+import { isFailure } from '../contract/errors.ts'
 import { ReleaseLockInput } from '../contract/messages.ts'
 import { task } from '../job/task.ts'
 import { release } from '../store/lock/release.ts'
 
 /**
  * Deletes the lock where it carries our token. `released` is false where there was nothing of ours to delete: a second
- * run, a lock that expired, or a run that never had one.
+ * run, a lock that expired, or a run that proceeds without one. Such a run tries once all the same: the reply to its
+ * AcquireLock may have been lost after the key was set.
  */
-export const handler = task('ReleaseLock', ReleaseLockInput, async ({ slice, lock }, run) => ({
-  released: lock.held && (await release(await run.lock(), slice, lock.token)),
-}))
+export const handler = task('ReleaseLock', ReleaseLockInput, async ({ slice, lock }, run) => {
+  try {
+    return { released: await release(await run.lock(), slice, lock.token) }
+  } catch (error) {
+    if (lock.held || !isFailure(error, 'LockUnreachable')) throw error
+    return { released: false }
+  }
+})

@@ -60,13 +60,14 @@ export const haltFromStatusEvent = async (
   return { halted, job: halted ? found.id : null, released }
 }
 
-type Reason = Pick<Slice, 'distributor' | 'month'> & {
+export type Reason = Pick<Slice, 'distributor' | 'month'> & {
   readonly execution: string
   readonly error: string
   readonly cause: string
 }
 
-const raise = async (run: Run, id: number, isOwn: (job: JobRow) => boolean, reason: Reason): Promise<boolean> => {
+/** Halts the job and writes its event, if the row is still `isOwn` once it is held exclusively. */
+export const raise = async (run: Run, id: number, isOwn: (job: JobRow) => boolean, reason: Reason): Promise<boolean> => {
   const { database } = run
   const halted = await exclusively(database, id, async () => {
     const job = await readJob(database, id)

@@ -3,6 +3,7 @@ import { Metrics } from '@aws-lambda-powertools/metrics'
 import { S3Client } from '@aws-sdk/client-s3'
 import { SNSClient } from '@aws-sdk/client-sns'
 import { type Env, readEnv } from '../contract/env.ts'
+import { AWS_CONNECT_TIMEOUT_MS, AWS_REQUEST_TIMEOUT_MS } from '../contract/limits.ts'
 import { Database } from '../store/database.ts'
 import { type LockClient, openLockClient } from '../store/lock/client.ts'
 
@@ -24,6 +25,7 @@ export const createServices = (task: string, source: Record<string, string | und
   const metrics = new Metrics({ namespace: 'Sharelock', serviceName: task })
   // The stage only: a dimension per distributor would make, and cost, a metric per distributor.
   metrics.setDefaultDimensions({ stage: env.STAGE })
+  const requestHandler = { connectionTimeout: AWS_CONNECT_TIMEOUT_MS, requestTimeout: AWS_REQUEST_TIMEOUT_MS }
   return {
     env,
     database: new Database(env),
@@ -31,8 +33,8 @@ export const createServices = (task: string, source: Record<string, string | und
       client ??= openLockClient(env)
       return client
     },
-    s3: new S3Client({ region: env.AWS_REGION, forcePathStyle: true }),
-    sns: new SNSClient({ region: env.AWS_REGION }),
+    s3: new S3Client({ region: env.AWS_REGION, forcePathStyle: true, requestHandler }),
+    sns: new SNSClient({ region: env.AWS_REGION, requestHandler }),
     logger: new Logger({ serviceName: task }),
     metrics,
   }

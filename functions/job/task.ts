@@ -4,7 +4,7 @@ import type { Context } from 'aws-lambda'
 import { z } from 'zod'
 import { FAILURE_FAMILIES, Failure, isFailure } from '../contract/errors.ts'
 import { ANSWER_RESERVE_MS } from '../contract/limits.ts'
-import type { TaskName } from '../contract/tasks.ts'
+import type { FunctionName } from '../contract/tasks.ts'
 import { tokenDigest } from '../store/lock/holder.ts'
 import { createServices, type Services } from './services.ts'
 
@@ -68,7 +68,7 @@ const parseInput = <Input extends z.ZodType>(schema: Input, event: unknown): z.o
  * sandbox. The database's deadline ends before Lambda's, so that a failure has a name and not just a timeout.
  */
 export const task = <Input extends z.ZodType, Output>(
-  name: TaskName,
+  name: FunctionName,
   schema: Input,
   work: (input: z.output<Input>, run: Run) => Promise<Output>,
 ) => {

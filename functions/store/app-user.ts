@@ -1,5 +1,5 @@
 import { createConnection, type RowDataPacket } from 'mysql2/promise'
-import type { DatabaseAddress } from './database.ts'
+import { type DatabaseAddress, tlsOf } from './database.ts'
 
 /** How the functions' user proves who it is: RDS verifies IAM tokens through a plugin that no other server has. */
 export type AppUser = { readonly name: string } & (
@@ -32,6 +32,7 @@ export const createAppUser = async (master: DatabaseAddress, user: AppUser): Pro
     port: master.DATABASE_PORT,
     user: master.DATABASE_USER,
     password: master.DATABASE_PASSWORD,
+    ...tlsOf(master),
     database: master.DATABASE_NAME,
   })
   try {
@@ -60,6 +61,7 @@ export const privilegesOf = async (master: DatabaseAddress, name: string): Promi
     port: master.DATABASE_PORT,
     user: master.DATABASE_USER,
     password: master.DATABASE_PASSWORD,
+    ...tlsOf(master),
   })
   try {
     const [rows] = await connection.query<RowDataPacket[]>(`show grants for ?@'%'`, [name])

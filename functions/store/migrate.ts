@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { createConnection, type RowDataPacket } from 'mysql2/promise'
-import type { DatabaseAddress } from './database.ts'
+import { type DatabaseAddress, tlsOf } from './database.ts'
 
 /** How long a migrator waits for another one: longer than any migration takes. */
 const MIGRATION_WAIT_S = 120
@@ -24,6 +24,7 @@ export const migrate = async (address: DatabaseAddress): Promise<MigrationReport
     port: address.DATABASE_PORT,
     user: address.DATABASE_USER,
     password: address.DATABASE_PASSWORD,
+    ...tlsOf(address),
     multipleStatements: true,
   })
   try {

@@ -54,7 +54,7 @@ const ROWS_INITIAL = 1_024
 
 /**
  * The rows of one file in memory: 32 bytes each, sort included, plus each distinct right type and party once. An object
- * per row would take about ten times as much, and tens of millions of rows have to fit into one Lambda.
+ * per row would take several times as much, and tens of millions of rows have to fit into one Lambda.
  * Values must be normalised: ASCII without spaces.
  */
 export class RowTable {

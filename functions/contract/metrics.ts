@@ -1,0 +1,25 @@
+/**
+ * The metrics, under the namespace Sharelock with one dimension, the stage. Handlers write them as EMF lines into their
+ * logs; the dashboard and the alarms name them. A test compares this table with what the code emits.
+ */
+export const METRIC_NAMESPACE = 'Sharelock'
+
+export const METRICS = {
+  'lock.acquire.success': 'locks acquired',
+  'lock.acquire.failure': 'runs refused because another one holds the slice',
+  'lock.acquire.latency': 'how long the answer to an acquisition took',
+  'lock.retry.count': 'attempts of runs that wait for a held lock',
+  'lock.unlock.failure': 'locks that a halt could not release; they end with their TTL',
+  'lock.renew.failure': 'extensions that failed: lost, or Valkey out of reach',
+  'chunk.rows': 'rows deleted and registered',
+  'chunk.duration': 'one transaction; the lock was extended at its begin',
+  'fence.rejected': 'writes that MySQL refused for an old fence',
+  'job.halted': 'jobs halted',
+  'outbox.age': 'age of the oldest event that is not published',
+  'job.open': 'jobs that are neither REGISTERED nor closed',
+  'job.open.halted': 'of these, the halted ones: each waits for a person',
+  'month.missing': 'active distributors without a file when the month was dispatched',
+  'month.overdue': '1 where no job was REGISTERED in this month by its day, else 0',
+} as const
+
+export type MetricName = keyof typeof METRICS

@@ -1,0 +1,26 @@
+import { z } from 'zod'
+
+/** The environment of the migrator, the only function that reads the master secret. It names it; it does not hold it. */
+const MigratorEnv = z.object({
+  AWS_REGION: z.string(),
+  DATABASE_HOST: z.string().min(1),
+  DATABASE_PORT: z.coerce.number().int().min(1).max(65_535).default(3306),
+  DATABASE_NAME: z
+    .string()
+    .regex(/^\w{1,64}$/)
+    .default('sharelock'),
+  /** The functions' user, which the migrator creates. */
+  DATABASE_USER: z.string().min(1),
+  MASTER_SECRET_ARN: z.string().startsWith('arn:'),
+})
+export type MigratorEnv = z.output<typeof MigratorEnv>
+
+/** Reads the environment or says, in one sentence each, which variables are wrong. */
+export const readMigratorEnv = (source: Record<string, string | undefined>): MigratorEnv => {
+  const result = MigratorEnv.safeParse(source)
+  if (result.success) return result.data
+  throw new Error(`The migrator's environment is wrong:\n${z.prettifyError(result.error)}`)
+}
+
+/** What a master secret holds besides: RDS writes user name and password, others more. */
+export const MasterSecret = z.object({ username: z.string().min(1), password: z.string().min(1) })

@@ -1,0 +1,108 @@
+import { MetricUnit } from '@aws-lambda-powertools/metrics'
+import { SWEEP_RESERVE_MS } from '../contract/limits.ts'
+import type { SweepInput } from '../contract/messages.ts'
+import { sliceName } from '../contract/words.ts'
+import { inspect } from '../store/lock/release.ts'
+import { type QuietJob, quietJobs, standing } from '../store/sweep.ts'
+import { statement } from '../store/transaction.ts'
+import { raise } from './halt-job.ts'
+import { type PublishReport, publishEvents } from './publish-events.ts'
+import type { Run } from './task.ts'
+
+export type SweepReport = {
+  /** Jobs halted, by id. */
+  readonly halted: readonly number[]
+  /** Quiet jobs that somebody holds a lock of: left alone. */
+  readonly locked: readonly number[]
+  /** Quiet jobs of which Valkey did not say whether they are locked: left alone, until it does. */
+  readonly unknown: readonly number[]
+  readonly published: number
+  readonly pending: number
+}
+
+/**
+ * Puts right what events and retries missed:
+ *
+ * 1. halts open jobs that have neither a lock nor progress: their execution has ended, or hangs and may no longer write;
+ * 2. publishes what is left in the outbox; 3. counts what only the whole shows.
+ *
+ * A second run beside it, or later, finds the jobs halted and the events published.
+ *
+ * @param quietS without progress for longer than this
+ */
+export const sweep = async (run: Run, { registeredByDay }: SweepInput, quietS?: number): Promise<SweepReport> => {
+  const jobs = await haltQuietJobs(run, quietS)
+  const { published, pending } = await publishAll(run)
+  const { open, halted, outboxAgeS, registeredAt } = await statement(run.database, () => standing(run.database))
+  run.metrics.addMetric('job.open', MetricUnit.Count, open)
+  run.metrics.addMetric('job.open.halted', MetricUnit.Count, halted)
+  run.metrics.addMetric('outbox.age', MetricUnit.Seconds, outboxAgeS ?? 0)
+  run.metrics.addMetric('month.overdue', MetricUnit.Count, isOverdue(new Date(), registeredByDay, registeredAt) ? 1 : 0)
+  const report = { ...jobs, published, pending }
+  run.logger.info('swept', { ...report, open, halted, outboxAgeS })
+  return report
+}
+
+const haltQuietJobs = async (run: Run, quietS?: number): Promise<Pick<SweepReport, 'halted' | 'locked' | 'unknown'>> => {
+  const halted: number[] = []
+  const locked: number[] = []
+  const unknown: number[] = []
+  for (const job of await statement(run.database, () => quietJobs(run.database, quietS))) {
+    if (run.remainingMs() < SWEEP_RESERVE_MS) break
+    const lock = await lockOf(run, job)
+    if (lock === 'held') locked.push(job.id)
+    else if (lock === 'unknown') unknown.push(job.id)
+    else if (await halt(run, job)) halted.push(job.id)
+  }
+  return { halted, locked, unknown }
+}
+
+const lockOf = async (run: Run, job: QuietJob): Promise<'held' | 'free' | 'unknown'> => {
+  try {
+    return (await inspect(await run.lock(), job)) === null ? 'free' : 'held'
+  } catch (error) {
+    run.logger.warn('whether a quiet job is locked is unknown; it is left alone', { job: job.id, error: error as Error })
+    return 'unknown'
+  }
+}
+
+/**
+ * Only under the fence and the execution that were seen: whoever came back without a lock passed OpenJob, and so carries
+ * a newer fence.
+ */
+const halt = (run: Run, job: QuietJob): Promise<boolean> =>
+  raise(run, job.id, (row) => row.fence === job.fence && row.execution === job.execution, {
+    distributor: job.distributor,
+    month: job.month,
+    execution: job.execution,
+    error: 'Abandoned',
+    cause: `${sliceName(job)} had neither a lock nor progress for ${Math.round(job.quietS / 60)} minutes: its execution has ended, or hangs. Start again with the same file to resume.`,
+  })
+
+const publishAll = async (run: Run): Promise<PublishReport> => {
+  let published = 0
+  for (;;) {
+    const report = await publishEvents(run)
+    published += report.published
+    // Nothing left, or the topic refuses, or the time is nearly up: the next sweep goes on.
+    if (report.published === 0 || report.failure !== undefined || run.remainingMs() < SWEEP_RESERVE_MS)
+      return { ...report, published }
+  }
+}
+
+const SEOUL_DAY = new Intl.DateTimeFormat('en-CA', { timeZone: 'Asia/Seoul', dateStyle: 'short' })
+
+/** `2026-10-31`, in Seoul. */
+const dayInSeoul = (moment: Date): string => SEOUL_DAY.format(moment)
+
+/**
+ * Whether the month, in Seoul, has come to its day without any job REGISTERED in it.
+ *
+ * @param registeredAt UTC as MySQL writes it, or null
+ */
+export const isOverdue = (now: Date, registeredByDay: number, registeredAt: string | null): boolean => {
+  const today = dayInSeoul(now)
+  if (Number(today.slice(8)) < registeredByDay) return false
+  if (registeredAt === null) return true
+  return dayInSeoul(new Date(`${registeredAt.replace(' ', 'T')}Z`)).slice(0, 7) < today.slice(0, 7)
+}
