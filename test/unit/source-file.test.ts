@@ -81,6 +81,11 @@ describe('a party', () => {
     expect(readPartyId(text, 'ipi')).toBe(text)
   })
 
+  // 9x10 + 3x3 + 1x2 = 101 leaves 0; 9x10 + 6x2 = 102 leaves 1, whose complement 100 has two digits only as 00.
+  test.each(['90000003100', '90000000600'])('%s has the check digits 00', (text) => {
+    expect(readPartyId(text, 'ipi')).toBe(text)
+  })
+
   test.each([
     ['00014107339', 'ipi-check-digits'],
     ['00014107383', 'ipi-check-digits'],

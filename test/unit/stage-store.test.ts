@@ -9,7 +9,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3'
 import { type FauxqsServer, startFauxqs } from 'fauxqs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { Failure } from '../../functions/contract/errors.ts'
 import { chunkKey, Manifest, manifestKey } from '../../functions/contract/manifest.ts'
 import { stage } from '../../functions/job/stage/stage.ts'
@@ -274,6 +274,26 @@ describe('a storage outage', () => {
     await withServer(half, async (client) => {
       const failure = await failureOf(stage({ key: 'incoming/file.csv' }, { ...context('half'), s3: client }))
       expect(failure.name).toBe('StorageUnreachable')
+    })
+  })
+
+  test('shows as StorageUnreachable where a body falls silent', async () => {
+    const silent = (response: ServerResponse): void => {
+      response.writeHead(200, { 'content-length': 1_000 })
+      response.write('isrc,right_type')
+    }
+    await withServer(silent, async (client) => {
+      const { bytes } = await openSource(client, BUCKET, 'incoming/file.csv')
+      const iterator = bytes[Symbol.asyncIterator]()
+      expect((await iterator.next()).value?.toString()).toBe('isrc,right_type')
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+      try {
+        const failure = failureOf(iterator.next())
+        await vi.advanceTimersByTimeAsync(30_000)
+        expect((await failure).message).toContain('silent for 30000 ms')
+      } finally {
+        vi.useRealTimers()
+      }
     })
   })
 
