@@ -83,6 +83,7 @@ export const sharelockTimes = async (setting: Setting, slice: Slice, key: string
   const execution = await operator.end(arn)
   if (execution.status !== 'SUCCEEDED')
     throw new Error(`The run ${name} ended as ${execution.status}: ${execution.cause}`)
+  // A run that continues a job in REGISTERING has no delete.
   const deleteMs = await operator.between(arn, 'DeleteChunks', 'MarkDeleted')
   const registerMs = await operator.between(arn, 'RegisterChunks', 'MarkRegistered')
   return { deleteMs: deleteMs ?? Number.NaN, registerMs: registerMs ?? Number.NaN }
@@ -146,6 +147,8 @@ export const takeOverMs = async (setting: Setting, slice: Slice, key: string, na
   const elapsedMs = performance.now() - startedAt
   await taker.close()
   await operator.end(arn)
+  // The overtaken job is finished, so that the next take-over meets a new one.
+  await sharelockTimes(setting, slice, key, `${name}-rest`)
   return elapsedMs
 }
 

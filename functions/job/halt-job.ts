@@ -67,7 +67,12 @@ export type Reason = Pick<Slice, 'distributor' | 'month'> & {
 }
 
 /** Halts the job and writes its event, if the row is still `isOwn` once it is held exclusively. */
-export const raise = async (run: Run, id: number, isOwn: (job: JobRow) => boolean, reason: Reason): Promise<boolean> => {
+export const raise = async (
+  run: Run,
+  id: number,
+  isOwn: (job: JobRow) => boolean,
+  reason: Reason,
+): Promise<boolean> => {
   const { database } = run
   const halted = await exclusively(database, id, async () => {
     const job = await readJob(database, id)

@@ -1,5 +1,5 @@
-import { ListObjectsV2Command } from '@aws-sdk/client-s3'
 import { MetricUnit } from '@aws-lambda-powertools/metrics'
+import { ListObjectsV2Command } from '@aws-sdk/client-s3'
 import { Failure } from '../contract/errors.ts'
 import { DISTRIBUTORS_MAX } from '../contract/limits.ts'
 import type { PlanMonthInput, PlanMonthOutput } from '../contract/messages.ts'

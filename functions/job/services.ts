@@ -4,6 +4,7 @@ import { S3Client } from '@aws-sdk/client-s3'
 import { SNSClient } from '@aws-sdk/client-sns'
 import { type Env, readEnv } from '../contract/env.ts'
 import { AWS_CONNECT_TIMEOUT_MS, AWS_REQUEST_TIMEOUT_MS } from '../contract/limits.ts'
+import { METRIC_NAMESPACE } from '../contract/metrics.ts'
 import { Database } from '../store/database.ts'
 import { type LockClient, openLockClient } from '../store/lock/client.ts'
 
@@ -22,8 +23,10 @@ export type Services = {
 export const createServices = (task: string, source: Record<string, string | undefined>): Services => {
   const env = readEnv(source)
   let client: Promise<LockClient> | undefined
-  const metrics = new Metrics({ namespace: 'Sharelock', serviceName: task })
-  // The stage only: a dimension per distributor would make, and cost, a metric per distributor.
+  const metrics = new Metrics({ namespace: METRIC_NAMESPACE })
+  // The stage only, so the service that Powertools adds by itself goes: alarms look for this dimension and no other, and
+  // one per distributor would make, and cost, a metric per distributor.
+  metrics.clearDefaultDimensions()
   metrics.setDefaultDimensions({ stage: env.STAGE })
   const requestHandler = { connectionTimeout: AWS_CONNECT_TIMEOUT_MS, requestTimeout: AWS_REQUEST_TIMEOUT_MS }
   return {

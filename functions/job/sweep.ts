@@ -43,7 +43,10 @@ export const sweep = async (run: Run, { registeredByDay }: SweepInput, quietS?: 
   return report
 }
 
-const haltQuietJobs = async (run: Run, quietS?: number): Promise<Pick<SweepReport, 'halted' | 'locked' | 'unknown'>> => {
+const haltQuietJobs = async (
+  run: Run,
+  quietS?: number,
+): Promise<Pick<SweepReport, 'halted' | 'locked' | 'unknown'>> => {
   const halted: number[] = []
   const locked: number[] = []
   const unknown: number[] = []
@@ -61,7 +64,10 @@ const lockOf = async (run: Run, job: QuietJob): Promise<'held' | 'free' | 'unkno
   try {
     return (await inspect(await run.lock(), job)) === null ? 'free' : 'held'
   } catch (error) {
-    run.logger.warn('whether a quiet job is locked is unknown; it is left alone', { job: job.id, error: error as Error })
+    run.logger.warn('whether a quiet job is locked is unknown; it is left alone', {
+      job: job.id,
+      error: error as Error,
+    })
     return 'unknown'
   }
 }

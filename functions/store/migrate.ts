@@ -19,14 +19,7 @@ export type MigrationReport = { readonly applied: string[]; readonly current: st
  */
 export const migrate = async (address: DatabaseAddress): Promise<MigrationReport> => {
   const files = (await readdir(FOLDER)).filter((file) => /^\d{3}-[a-z-]+\.sql$/.test(file)).sort()
-  const connection = await createConnection({
-    host: address.DATABASE_HOST,
-    port: address.DATABASE_PORT,
-    user: address.DATABASE_USER,
-    password: address.DATABASE_PASSWORD,
-    ...tlsOf(address),
-    multipleStatements: true,
-  })
+  const connection = await connect(address, { database: undefined, multipleStatements: true })
   try {
     await connection.query(`create database if not exists ??`, [address.DATABASE_NAME])
     await connection.query('use ??', [address.DATABASE_NAME])
