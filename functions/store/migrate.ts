@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { createConnection, type RowDataPacket } from 'mysql2/promise'
-import { type DatabaseAddress, tlsOf } from './database.ts'
+import type { RowDataPacket } from 'mysql2/promise'
+import { connect, type DatabaseAddress } from './database.ts'
 
 /** How long a migrator waits for another one: longer than any migration takes. */
 const MIGRATION_WAIT_S = 120
