@@ -12,6 +12,8 @@ const MigratorEnv = z.object({
   /** The functions' user, which the migrator creates. */
   DATABASE_USER: z.string().min(1),
   MASTER_SECRET_ARN: z.string().startsWith('arn:'),
+  /** The code of the distributor whose slices the smoke job replaces; none where it does not run. */
+  SMOKE_DISTRIBUTOR: z.string().default(''),
 })
 export type MigratorEnv = z.output<typeof MigratorEnv>
 

@@ -1,7 +1,8 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { MasterSecret, readMigratorEnv } from '../contract/migrator-env.ts'
 import { createAppUser } from '../store/app-user.ts'
-import type { DatabaseAddress } from '../store/database.ts'
+import { Database, type DatabaseAddress } from '../store/database.ts'
+import { putDistributor } from '../store/distributor.ts'
 import { migrate } from '../store/migrate.ts'
 
 /** What the deployment's log shows. */
@@ -13,6 +14,7 @@ export type Migrated = { readonly applied: readonly string[]; readonly current: 
  *
  * 1. Read the master secret. 2. Apply the migrations that are missing, under a lock on the server, so never beside
  * another migrator. 3. Create the functions' user, who logs in with IAM tokens only, and bring its privileges up to date.
+ * 4. Where the smoke job runs, add its distributor.
  *
  * A second run applies nothing and grants the same again. The older migrator that a rollback calls finds a newer schema
  * and touches neither schema nor user: migrations expand first and contract later, so the older code runs on it.
@@ -36,5 +38,22 @@ export const handler = async (): Promise<Migrated> => {
   const { applied, current, newer } = await migrate(master)
   if (newer) return { applied, current, note: 'schema is newer: nothing to do' }
   await createAppUser(master, { name: env.DATABASE_USER, auth: 'iam' })
+  if (env.SMOKE_DISTRIBUTOR !== '') await addSmokeDistributor(master, env.SMOKE_DISTRIBUTOR)
   return { applied, current, note: applied.length === 0 ? 'schema is current' : `applied ${applied.length} migrations` }
+}
+
+/** Inactive, so that no month is dispatched to it; all other distributors are added by people. */
+const addSmokeDistributor = async (master: DatabaseAddress, code: string): Promise<void> => {
+  const database = new Database(master)
+  try {
+    await putDistributor(database, {
+      code,
+      name: 'smoke job',
+      active: false,
+      sumRule: 'exact',
+      partyScheme: 'opaque',
+    })
+  } finally {
+    await database.close()
+  }
 }

@@ -103,7 +103,7 @@ export const markRegistered = async (run: Run, input: Guarded): Promise<JobMessa
         throw new Failure(
           'ChunksUnfinished',
           `${progress.marked} of ${progress.chunks} chunks are registered; resume the job`,
-          guard,
+          { ...guard, job: guard.id },
         )
       const totals = await totalsOf(database, input.slice)
       if (totals.rows !== Number(job.source_rows) || totals.shareSum !== job.source_share_sum)

@@ -5,35 +5,14 @@ import { openJob } from '../../functions/job/open-job.ts'
 import { runChunks } from '../../functions/job/run-chunks.ts'
 import type { Run } from '../../functions/job/task.ts'
 import { markDeleted, markRegistered, planDelete } from '../../functions/job/transitions.ts'
-import { insertRegisterPlan, progressOf, recordRows } from '../../functions/store/ledger.ts'
-import { deleteRange, loadChunk, totalsOf } from '../../functions/store/share-ratio.ts'
+import { insertRegisterPlan, progressOf } from '../../functions/store/ledger.ts'
+import { loadChunk, totalsOf } from '../../functions/store/share-ratio.ts'
+import { deleteAll, EVERYTHING, registerAll } from '../support/chunk-work.ts'
 import { linesOf, newSlice, useTestDatabase } from '../support/test-database.ts'
 import { guarded, headOf, opening, stagedOf, testRun } from '../support/test-run.ts'
 
 const db = useTestDatabase('chunks')
 const run = () => testRun(db.connect())
-const everything = { from: 0, to: 1_000_000 }
-
-const deleteAll = (by: Run, slice: Slice, job: JobMessage, item = everything) =>
-  runChunks(by, { ...guarded(slice, job), item }, 'delete', {
-    prepare: async () => undefined,
-    write: async (chunk) => {
-      const rows = await deleteRange(by.database, slice, chunk)
-      await recordRows(by.database, job.id, 'delete', chunk.number, rows)
-      return rows
-    },
-  })
-
-const registerAll = (by: Run, input: ChunkInput, bodies: Buffer[], onWrite = async () => {}) =>
-  runChunks(by, input, 'register', {
-    prepare: async (chunk) => bodies[chunk.number] ?? Buffer.alloc(0),
-    write: async (_, body) => {
-      const { rows } = await loadChunk(by.database, input.slice, body)
-      await onWrite()
-      return rows
-    },
-  })
-
 const digest = 'a'.repeat(64)
 const chunkOf = (number: number, rows: number) => ({ number, rows, bytes: 1, digest, firstIsrc: 'A', lastIsrc: 'B' })
 
@@ -43,7 +22,7 @@ const registering = async (slice: Slice) => {
   const job = await openJob(run(), opening(slice, 'a/1', null, { staged }))
   await db.outside.change(`update job set state = 'REGISTERING' where id = ?`, [job.id])
   await insertRegisterPlan(db.outside, job.id, [chunkOf(0, 8), chunkOf(1, 8)])
-  const input: ChunkInput = { ...guarded(slice, job), item: everything }
+  const input: ChunkInput = { ...guarded(slice, job), item: EVERYTHING }
   return { job, input, bodies: [linesOf(0, 2), linesOf(2, 2)] }
 }
 

@@ -1,0 +1,32 @@
+import type { ChunkInput, JobMessage } from '../../functions/contract/messages.ts'
+import type { Slice } from '../../functions/contract/words.ts'
+import { runChunks } from '../../functions/job/run-chunks.ts'
+import type { Run } from '../../functions/job/task.ts'
+import { recordRows } from '../../functions/store/ledger.ts'
+import { deleteRange, loadChunk } from '../../functions/store/share-ratio.ts'
+import { guarded } from './test-run.ts'
+
+/** Chunk numbers of a whole phase. */
+export const EVERYTHING = { from: 0, to: 1_000_000 }
+
+/** What the DeleteChunk handler does, without a Lambda around it. */
+export const deleteAll = (by: Run, slice: Slice, job: JobMessage, item = EVERYTHING) =>
+  runChunks(by, { ...guarded(slice, job), item }, 'delete', {
+    prepare: async () => undefined,
+    write: async (chunk) => {
+      const rows = await deleteRange(by.database, slice, chunk)
+      await recordRows(by.database, job.id, 'delete', chunk.number, rows)
+      return rows
+    },
+  })
+
+/** What the RegisterChunk handler does, with its objects in memory. */
+export const registerAll = (by: Run, input: ChunkInput, bodies: Buffer[], onWrite = async () => {}) =>
+  runChunks(by, input, 'register', {
+    prepare: async (chunk) => bodies[chunk.number] ?? Buffer.alloc(0),
+    write: async (_, body) => {
+      const { rows } = await loadChunk(by.database, input.slice, body)
+      await onWrite()
+      return rows
+    },
+  })
