@@ -1,15 +1,20 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
-import { handlerFile, TASK_NAMES } from '../functions/contract/tasks.ts'
+import { handlerFile, SUPPORT_NAMES, TASK_NAMES } from '../functions/contract/tasks.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 /** Some dependencies are CommonJS and call `require` for Node's own modules, which an ES module does not have. */
 const REQUIRE =
   "import{createRequire as sharelockRequire}from'node:module';const require=sharelockRequire(import.meta.url);"
+
+const MIGRATE = handlerFile('Migrate')
+
+/** The handlers of every function, tasks first. */
+const HANDLERS = [...TASK_NAMES, ...SUPPORT_NAMES].map(handlerFile)
 
 /** A folder per handler file name, each with its bundle as `index.mjs`. */
 export type Bundles = ReadonlyMap<string, string>
@@ -22,7 +27,7 @@ export type Bundles = ReadonlyMap<string, string>
  *
  * @param files handler files under functions/handlers, without extension
  */
-export const bundleHandlers = (files: readonly string[] = TASK_NAMES.map(handlerFile)): Bundles => {
+export const bundleHandlers = (files: readonly string[] = HANDLERS): Bundles => {
   const outdir = mkdtempSync(join(tmpdir(), 'sharelock-bundles-'))
   // CDK copies what it needs into its own output while the functions are constructed.
   process.once('exit', () => rmSync(outdir, { recursive: true, force: true }))
@@ -43,5 +48,8 @@ export const bundleHandlers = (files: readonly string[] = TASK_NAMES.map(handler
     banner: { js: REQUIRE },
     logLevel: 'error',
   })
+  // The migrator reads its SQL beside its own module.
+  if (files.includes(MIGRATE))
+    cpSync(join(ROOT, 'functions/store/migrations'), join(outdir, MIGRATE, 'migrations'), { recursive: true })
   return new Map(files.map((file) => [file, join(outdir, file)]))
 }

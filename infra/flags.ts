@@ -10,13 +10,14 @@ export const FLAGS = {
   '@aws-cdk/core:includePrefixInUniqueNameGeneration': true,
   '@aws-cdk/core:aspectStabilization': true,
   '@aws-cdk/core:aspectPrioritiesMutating': true,
+  // A data stack must not be deleted while a job stack uses it.
+  '@aws-cdk/core:defaultCrossStackReferences': 'strong',
   '@aws-cdk/aws-iam:minimizePolicies': true,
   '@aws-cdk/aws-lambda:recognizeLayerVersion': true,
   '@aws-cdk/aws-lambda:recognizeVersionProps': true,
   '@aws-cdk/aws-s3:createDefaultLoggingPolicy': true,
   '@aws-cdk/aws-s3:serverAccessLogsUseBucketPolicy': true,
   '@aws-cdk/aws-s3:publicAccessBlockedByDefault': true,
-  '@aws-cdk/aws-kms:defaultKeyPolicies': true,
   '@aws-cdk/aws-kms:reduceCrossAccountRegionPolicyScope': true,
   '@aws-cdk/aws-ec2:restrictDefaultSecurityGroup': true,
 } as const

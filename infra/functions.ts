@@ -1,68 +1,137 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib'
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import { Architecture, Code, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda'
-import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs'
+import { LogGroup } from 'aws-cdk-lib/aws-logs'
 import { Construct } from 'constructs'
-import { handlerFile, TASK_NAMES, TASKS, type TaskName, type TaskSpec } from '../functions/contract/tasks.ts'
+import {
+  type FunctionName,
+  handlerFile,
+  SUPPORT,
+  TASK_NAMES,
+  TASKS,
+  type TaskName,
+  type TaskSpec,
+} from '../functions/contract/tasks.ts'
 import type { Bundles } from './bundles.ts'
+import type { StageConfig } from './config.ts'
+import { sandboxesMax } from './connections.ts'
 import type { TaskFunctions } from './machine/tasks.ts'
+import { SMOKE_DISTRIBUTOR } from './smoke-role.ts'
 import type { Stores } from './stores.ts'
 
-export type JobFunctionsProps = {
-  readonly stage: string
+export type FunctionsProps = {
+  readonly config: StageConfig
   readonly bundles: Bundles
   readonly stores: Stores
-  readonly tracing: boolean
-  readonly logRetention: RetentionDays
 }
 
-/** The Lambda functions of the tasks: each under its task's name, with a role of its own and only what its spec names. */
-export class JobFunctions extends Construct {
+/** The Lambda functions: each under its task's name, with a role of its own and only what its spec names. */
+export class Functions extends Construct {
   readonly byTask: TaskFunctions
+  readonly planMonth: LambdaFunction
+  readonly sweep: LambdaFunction
+  /** Absent where nothing is deployed. */
+  readonly migrate: LambdaFunction | undefined
+  private readonly props: FunctionsProps
 
-  constructor(scope: Construct, id: string, props: JobFunctionsProps) {
+  constructor(scope: Construct, id: string, props: FunctionsProps) {
     super(scope, id)
-    const made = TASK_NAMES.map((task) => [task, this.create(task, TASKS[task], props)] as const)
+    this.props = props
+    const { stores, config } = props
+    const made = TASK_NAMES.map((task) => [task, this.create(task, TASKS[task], sandboxesMax(task, config))] as const)
     this.byTask = Object.fromEntries(made) as Record<TaskName, LambdaFunction>
+    this.planMonth = this.create('PlanMonth', SUPPORT.PlanMonth, 1)
+    this.sweep = this.create('Sweep', SUPPORT.Sweep, 1)
+    this.migrate = stores.deployed === undefined ? undefined : this.createMigrator(stores.deployed)
   }
 
-  private create(task: TaskName, spec: TaskSpec, { stage, bundles, stores, tracing, logRetention }: JobFunctionsProps) {
-    const folder = bundles.get(handlerFile(task))
-    if (folder === undefined) throw new Error(`There is no bundle of ${handlerFile(task)} for the function ${task}`)
-    const fn = new LambdaFunction(this, task, {
-      description: `Sharelock ${stage}: ${task}`,
+  /** Every function there is, by name. */
+  get all(): [FunctionName, LambdaFunction][] {
+    const { planMonth, sweep, migrate } = this
+    const support: [FunctionName, LambdaFunction | undefined][] = [
+      ['PlanMonth', planMonth],
+      ['Sweep', sweep],
+      ['Migrate', migrate],
+    ]
+    return [
+      ...(Object.entries(this.byTask) as [FunctionName, LambdaFunction][]),
+      ...support.flatMap(([name, fn]): [FunctionName, LambdaFunction][] => (fn === undefined ? [] : [[name, fn]])),
+    ]
+  }
+
+  private create(name: FunctionName, spec: TaskSpec, sandboxes: number): LambdaFunction {
+    const { stores, config } = this.props
+    const fn = this.createFunction(name, spec, sandboxes, {
+      ...stores.environment,
+      STAGE: config.stage,
+      BUCKET: stores.bucket.bucketName,
+      ...(spec.topic ? { TOPIC_ARN: stores.topic.topicArn } : {}),
+    })
+    grant(fn, spec, stores)
+    return fn
+  }
+
+  /** The migrator logs in as the master, so it is told where the secret is and gets no token of the functions' user. */
+  private createMigrator({ masterSecret }: NonNullable<Stores['deployed']>): LambdaFunction {
+    const { config } = this.props
+    const smokeFrom = config.kind === 'aws' ? config.smokeFrom : undefined
+    const database = Object.entries(this.props.stores.environment).filter(([key]) =>
+      /^DATABASE_(HOST|PORT|NAME|USER)$/.test(key),
+    )
+    const fn = this.createFunction('Migrate', SUPPORT.Migrate, 1, {
+      ...Object.fromEntries(database),
+      MASTER_SECRET_ARN: masterSecret.secretArn,
+      ...(smokeFrom === undefined ? {} : { SMOKE_DISTRIBUTOR }),
+    })
+    masterSecret.grantRead(fn)
+    return fn
+  }
+
+  private createFunction(name: FunctionName, spec: TaskSpec, sandboxes: number, environment: Record<string, string>) {
+    const { config, bundles, stores } = this.props
+    const folder = bundles.get(handlerFile(name))
+    if (folder === undefined) throw new Error(`There is no bundle of ${handlerFile(name)} for the function ${name}`)
+    return new LambdaFunction(this, name, {
+      description: `Sharelock ${config.stage}: ${name}`,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
       handler: 'index.handler',
       code: Code.fromAsset(folder),
       memorySize: spec.memoryMb,
       timeout: Duration.seconds(spec.lambdaTimeoutS),
-      tracing: tracing ? Tracing.ACTIVE : Tracing.DISABLED,
-      environment: {
-        ...stores.environment,
-        STAGE: stage,
-        BUCKET: stores.bucket.bucketName,
-        ...(spec.topic ? { TOPIC_ARN: stores.topic.topicArn } : {}),
-      },
+      tracing: config.tracing ? Tracing.ACTIVE : Tracing.DISABLED,
+      environment,
+      ...(config.kind === 'aws' && config.reservedConcurrency ? { reservedConcurrentExecutions: sandboxes } : {}),
       // A definition names a version: a running execution needs its version after the deployment that replaced it.
       currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN },
-      logGroup: new LogGroup(this, `${task}Log`, { retention: logRetention, removalPolicy: RemovalPolicy.DESTROY }),
+      logGroup: new LogGroup(this, `${name}Log`, {
+        retention: config.logRetentionDays,
+        removalPolicy: RemovalPolicy.DESTROY,
+      }),
       // A task without a store stays outside the VPC: it needs no address there and starts without an interface.
       ...(spec.database || spec.lock ? stores.network : {}),
     })
-    grant(fn, spec, stores)
-    return fn
   }
 }
 
 const grant = (fn: LambdaFunction, spec: TaskSpec, stores: Stores): void => {
+  const { bucket } = stores
   if (spec.database) stores.grantDatabase(fn)
   if (spec.lock) stores.grantLock(fn)
   if (spec.topic) stores.topic.grantPublish(fn)
+  if (spec.storage === 'list')
+    fn.addToRolePolicy(
+      new PolicyStatement({
+        actions: ['s3:ListBucket'],
+        resources: [bucket.bucketArn],
+        conditions: { StringLike: { 's3:prefix': 'incoming/*' } },
+      }),
+    )
   // The grants include s3:ListBucket: without it a missing object reads as 403 and not as 404.
-  if (spec.storage !== 'none') stores.bucket.grantRead(fn, 'staged/*')
+  if (spec.storage === 'read' || spec.storage === 'stage') bucket.grantRead(fn, 'staged/*')
   if (spec.storage === 'stage') {
-    stores.bucket.grantRead(fn, 'incoming/*')
-    stores.bucket.grantPut(fn, 'staged/*')
-    stores.bucket.grantPut(fn, 'rejected/*')
+    bucket.grantRead(fn, 'incoming/*')
+    bucket.grantPut(fn, 'staged/*')
+    bucket.grantPut(fn, 'rejected/*')
   }
 }

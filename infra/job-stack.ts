@@ -2,9 +2,15 @@ import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib'
 import type { Construct } from 'constructs'
 import type { Bundles } from './bundles.ts'
 import type { StageConfig } from './config.ts'
-import { JobFunctions } from './functions.ts'
+import { Dispatch } from './dispatch/dispatch.ts'
+import { Functions } from './functions.ts'
 import { JobMachine } from './machine/machine.ts'
+import { addMigration } from './migration.ts'
+import { addOperatorPolicy } from './operator-policy.ts'
+import { addSmokeRole, type SmokeOutputs } from './smoke-role.ts'
 import type { Stores } from './stores.ts'
+import { HaltRule, Schedules } from './triggers.ts'
+import { Watch } from './watch/watch.ts'
 
 export type JobStackProps = StackProps & {
   readonly config: StageConfig
@@ -13,19 +19,51 @@ export type JobStackProps = StackProps & {
   readonly stores: (scope: Construct) => Stores
 }
 
-/** The stateless half of a stage: functions and state machine. It can be deleted and deployed again without losing data. */
+/** The stateless half of a stage: it can be deleted and deployed again without losing data. */
 export class JobStack extends Stack {
-  constructor(scope: Construct, id: string, { config, bundles, stores, ...props }: JobStackProps) {
+  /** What the smoke job needs to know, where the pipeline may run it. */
+  readonly smoke: SmokeOutputs | undefined
+
+  constructor(scope: Construct, id: string, { config, bundles, stores: storesOf, ...props }: JobStackProps) {
     super(scope, id, props)
-    const { stage, lanes, tracing, logRetention } = config
-    const functions = new JobFunctions(this, 'Functions', {
-      stage,
-      bundles,
-      stores: stores(this),
-      tracing,
-      logRetention,
+    const stores = storesOf(this)
+    const functions = new Functions(this, 'Functions', { config, bundles, stores })
+    const { byTask, planMonth, sweep, migrate } = functions
+    const job = new JobMachine(this, 'Job', { config, functions: byTask })
+    const dispatch = new Dispatch(this, 'Dispatch', {
+      config,
+      planMonth,
+      jobMachine: job.stateMachine,
+      notices: stores.notices,
     })
-    const job = new JobMachine(this, 'Job', { stage, functions: functions.byTask, lanes, tracing, logRetention })
+    const haltRule = new HaltRule(this, 'HaltRule', { jobMachine: job.stateMachine, haltJob: byTask.HaltJob })
     new CfnOutput(this, 'StateMachineArn', { value: job.stateMachine.stateMachineArn })
+    new CfnOutput(this, 'DispatchMachineArn', { value: dispatch.stateMachine.stateMachineArn })
+    if (config.kind === 'local' || stores.deployed === undefined) return
+
+    const schedules = new Schedules(this, 'Schedules', { config, dispatchMachine: dispatch.stateMachine, sweep })
+    new Watch(this, 'Watch', {
+      config,
+      deployed: stores.deployed,
+      notices: stores.notices,
+      jobMachine: job.stateMachine,
+      dispatchMachine: dispatch.stateMachine,
+      scheduleDeadLetters: schedules.deadLetters,
+      haltDeadLetters: haltRule.deadLetters,
+    })
+    const operatorPolicy = addOperatorPolicy(this, {
+      stage: config.stage,
+      bucket: stores.bucket,
+      jobMachine: job.stateMachine,
+      dispatchMachine: dispatch.stateMachine,
+    })
+    if (config.smokeFrom !== undefined)
+      this.smoke = addSmokeRole(this, {
+        stage: config.stage,
+        pipelineAccount: config.smokeFrom,
+        operatorPolicy,
+        jobMachine: job.stateMachine,
+      })
+    if (migrate !== undefined) addMigration(this, migrate, [job, dispatch, haltRule, schedules])
   }
 }

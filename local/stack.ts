@@ -1,8 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns'
-import { createAppUser } from '../functions/store/app-user.ts'
-import { migrate } from '../functions/store/migrate.ts'
+import { prepareDatabase } from '../functions/job/prepare-database.ts'
 import { type Endpoint, startEndpoint } from './engine/endpoint.ts'
 import { Engine } from './engine/engine.ts'
 import type { Pace } from './engine/execution.ts'
@@ -70,14 +69,13 @@ export type Stack = {
 const HALT_FUNCTION = 'HaltJob'
 const FAILED: readonly string[] = ['FAILED', 'ABORTED', 'TIMED_OUT']
 
+/** The distributor of `npm run smoke`. */
+const SMOKE_DISTRIBUTOR = 'SMOKE'
+
 /** What the migrator does in AWS. */
 const defaultPrepare = async ({ database }: Pick<Stack, 'database'>): Promise<void> => {
-  await migrate(database.masterAddress)
-  await createAppUser(database.masterAddress, {
-    name: database.app.user,
-    auth: 'password',
-    password: database.app.password,
-  })
+  const { user: name, password } = database.app
+  await prepareDatabase(database.masterAddress, { name, auth: 'password', password }, SMOKE_DISTRIBUTOR)
 }
 
 /** Starts everything; what was started is stopped again when a part of it does not start. */

@@ -7,9 +7,12 @@ export const METRIC_NAMESPACE = 'Sharelock'
 export const METRICS = {
   'lock.acquire.success': 'locks acquired',
   'lock.acquire.failure': 'runs refused because another one holds the slice',
+  'lock.acquire.timeout': 'acquisitions that Valkey did not answer',
   'lock.acquire.latency': 'how long the answer to an acquisition took',
   'lock.retry.count': 'attempts of runs that wait for a held lock',
-  'lock.unlock.failure': 'locks that a halt could not release; they end with their TTL',
+  'lock.age': "time since the lock's last extension, each time it is extended",
+  'lock.hold.duration': 'from opening a job to its end',
+  'lock.unlock.failure': 'locks that could not be released; they end with their TTL',
   'lock.renew.failure': 'extensions that failed: lost, or Valkey out of reach',
   'chunk.rows': 'rows deleted and registered',
   'chunk.duration': 'one transaction; the lock was extended at its begin',

@@ -14,7 +14,10 @@ import { tryAcquire } from '../store/lock/acquire.ts'
  */
 export const handler = task('AcquireLock', AcquireLockInput, async ({ slice, lock, onHeld }, run) => {
   const startedAt = performance.now()
-  const held = await tryAcquire(await run.lock(), slice, lock.token)
+  const held = await tryAcquire(await run.lock(), slice, lock.token).catch((error: unknown) => {
+    run.metrics.addMetric('lock.acquire.timeout', MetricUnit.Count, 1)
+    throw error
+  })
   run.metrics.addMetric('lock.acquire.latency', MetricUnit.Milliseconds, performance.now() - startedAt)
   if (held === null) {
     run.metrics.addMetric('lock.acquire.success', MetricUnit.Count, 1)

@@ -1,3 +1,4 @@
+import { MetricUnit } from '@aws-lambda-powertools/metrics'
 import { isFailure } from '../contract/errors.ts'
 import { ReleaseLockInput } from '../contract/messages.ts'
 import { task } from '../job/task.ts'
@@ -12,6 +13,7 @@ export const handler = task('ReleaseLock', ReleaseLockInput, async ({ slice, loc
   try {
     return { released: await release(await run.lock(), slice, lock.token) }
   } catch (error) {
+    run.metrics.addMetric('lock.unlock.failure', MetricUnit.Count, 1)
     if (lock.held || !isFailure(error, 'LockUnreachable')) throw error
     return { released: false }
   }

@@ -2,7 +2,7 @@ import { MetricUnit } from '@aws-lambda-powertools/metrics'
 import type { z } from 'zod'
 import type { HaltFromCatch, HaltFromStatusEvent } from '../contract/messages.ts'
 import type { Slice } from '../contract/words.ts'
-import { haltJob, type JobRow, newestJob, openJobOf, readJob } from '../store/job.ts'
+import { haltJob, heldMs, type JobRow, newestJob, openJobOf, readJob } from '../store/job.ts'
 import { release } from '../store/lock/release.ts'
 import { writeEvent } from '../store/outbox.ts'
 import { exclusively, statement } from '../store/transaction.ts'
@@ -81,7 +81,10 @@ export const raise = async (
     await writeEvent(database, id, 'JobHalted', { ...reason, job: id, state: job.state, fence: job.fence + 1 })
     return true
   })
-  if (halted) run.metrics.addMetric('job.halted', MetricUnit.Count, 1)
+  if (halted) {
+    run.metrics.addMetric('job.halted', MetricUnit.Count, 1)
+    run.metrics.addMetric('lock.hold.duration', MetricUnit.Milliseconds, await heldMs(database, id))
+  }
   return halted
 }
 

@@ -1,9 +1,10 @@
+import { MetricUnit } from '@aws-lambda-powertools/metrics'
 import { planItems } from '../contract/chunks.ts'
 import { Failure } from '../contract/errors.ts'
 import { DELETE_PLANS_MAX } from '../contract/limits.ts'
 import type { Guarded, ItemsOutput, JobMessage } from '../contract/messages.ts'
 import { type Phase, sliceName } from '../contract/words.ts'
-import { countDeletePlan, type Guard, guardExclusive, markState } from '../store/job.ts'
+import { countDeletePlan, type Guard, guardExclusive, heldMs, markState } from '../store/job.ts'
 import { insertRegisterPlan, progressOf, replaceDeletePlan, unmarkedChunks } from '../store/ledger.ts'
 import { writeEvent } from '../store/outbox.ts'
 import { isSliceEmpty, planRanges, totalsOf } from '../store/share-ratio.ts'
@@ -113,6 +114,7 @@ export const markRegistered = async (run: Run, input: Guarded): Promise<JobMessa
           { ...guard, job: guard.id },
         )
       await markState(database, guard, 'REGISTERED')
+      run.metrics.addMetric('lock.hold.duration', MetricUnit.Milliseconds, await heldMs(database, guard.id))
       await writeEvent(database, guard.id, 'JobRegistered', {
         distributor: input.slice.distributor,
         month: input.slice.month,

@@ -14,7 +14,8 @@ import type { Run } from './task.ts'
 export const verifyLock = async (run: Run, input: Pick<Guarded, 'slice' | 'lock' | 'onOutage'>): Promise<void> => {
   if (!input.lock.held) return
   try {
-    await extend(await run.lock(), input.slice, input.lock.token)
+    const ageMs = await extend(await run.lock(), input.slice, input.lock.token)
+    run.metrics.addMetric('lock.age', MetricUnit.Milliseconds, ageMs)
   } catch (error) {
     run.metrics.addMetric('lock.renew.failure', MetricUnit.Count, 1)
     if (!isFailure(error, 'LockUnreachable') || input.onOutage === 'halt') throw error

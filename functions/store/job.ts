@@ -186,6 +186,15 @@ export const markState = async (database: Database, guard: Guard, next: keyof ty
   return result.affectedRows === 1
 }
 
+/** Milliseconds since the job was opened for the run that ends now: about as long as it held the lock. */
+export const heldMs = async (database: Database, id: number): Promise<number> => {
+  const [row] = await database.rows<{ ms: string }>(
+    'select timestampdiff(microsecond, opened_at, current_timestamp(6)) / 1000 as ms from job where id = ?',
+    [id],
+  )
+  return Number(row?.ms ?? 0)
+}
+
 /** Counts one more delete plan. */
 export const countDeletePlan = async (database: Database, guard: Guard): Promise<void> => {
   await database.change('update job set delete_plans = delete_plans + 1 where id = ? and fence = ?', [

@@ -1,20 +1,17 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib'
-import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs'
+import { LogGroup } from 'aws-cdk-lib/aws-logs'
 import { DefinitionBody, LogLevel, StateMachine, StateMachineType } from 'aws-cdk-lib/aws-stepfunctions'
 import { Construct } from 'constructs'
 import { EXECUTION_TIMEOUT_S } from '../../functions/contract/limits.ts'
+import type { StageConfig } from '../config.ts'
 import { Opening } from './opening.ts'
 import { Outcomes } from './outcomes.ts'
 import { Replacing } from './replacing.ts'
 import type { TaskFunctions } from './tasks.ts'
 
 export type JobMachineProps = {
-  readonly stage: string
+  readonly config: StageConfig
   readonly functions: TaskFunctions
-  /** Items of a Map that run at once. */
-  readonly lanes: number
-  readonly tracing: boolean
-  readonly logRetention: RetentionDays
 }
 
 /**
@@ -24,24 +21,23 @@ export type JobMachineProps = {
 export class JobMachine extends Construct {
   readonly stateMachine: StateMachine
 
-  constructor(scope: Construct, id: string, props: JobMachineProps) {
+  constructor(scope: Construct, id: string, { config, functions }: JobMachineProps) {
     super(scope, id)
-    const { functions, lanes } = props
     const outcomes = new Outcomes(this, 'Outcomes', functions)
     const opening = new Opening(this, 'Opening', functions, outcomes)
-    const replacing = new Replacing(this, 'Replacing', functions, lanes, outcomes, opening)
+    const replacing = new Replacing(this, 'Replacing', functions, config.lanes, outcomes, opening)
     opening.openJob.next(replacing.routeByState)
 
     this.stateMachine = new StateMachine(this, 'StateMachine', {
       stateMachineType: StateMachineType.STANDARD,
       definitionBody: DefinitionBody.fromChainable(opening.start),
       timeout: Duration.seconds(EXECUTION_TIMEOUT_S),
-      tracingEnabled: props.tracing,
+      tracingEnabled: config.tracing,
       logs: {
         // Under this prefix, delivery needs no entry of its own in the account's log resource policy, whose size is limited.
         destination: new LogGroup(this, 'Log', {
-          logGroupName: `/aws/vendedlogs/states/sharelock-${props.stage}`,
-          retention: props.logRetention,
+          logGroupName: `/aws/vendedlogs/states/sharelock-${config.stage}`,
+          retention: config.logRetentionDays,
           removalPolicy: RemovalPolicy.DESTROY,
         }),
         // Names and outcomes only: a request's data stay in the execution's own history.

@@ -142,6 +142,26 @@ export const HALT: RetryPolicy = {
   jitter: true,
 }
 
+/**
+ * Step Functions itself refused a start. ExecutionAlreadyExists is not among these: a name that was used is an answer,
+ * and not a fault. Full jitter, since the lanes of a dispatch are throttled together.
+ */
+export const START_OUTAGE: RetryPolicy = {
+  errors: [
+    'StepFunctions.ThrottlingException',
+    'StepFunctions.ExecutionLimitExceededException',
+    'StepFunctions.ServiceUnavailableException',
+    'StepFunctions.InternalServerException',
+    'StepFunctions.SdkClientException',
+    'States.Timeout',
+  ],
+  intervalS: 2,
+  backoffRate: 2,
+  delayMaxS: 60,
+  retriesMax: 8,
+  jitter: true,
+}
+
 /** What every task may be retried for. All tasks may run twice: that is each handler's own promise. */
 export const ORDINARY = [LOCK_OUTAGE, STORE_OUTAGE, LAMBDA_OUTAGE, CRASH] as const
 

@@ -43,6 +43,7 @@ export class Sandbox {
   readonly #ready: Promise<void>
   readonly #exited: Promise<void>
   #answer: ((outcome: Outcome) => void) | undefined
+  #timeOut: (() => void) | undefined
 
   constructor(fn: LambdaFunction, environment: Record<string, string>, logFile: string) {
     this.fn = fn
@@ -102,7 +103,8 @@ export class Sandbox {
     this.invocations++
     const { timeoutMs } = this.fn
     const outcome = await new Promise<Outcome>((resolve) => {
-      const timer = setTimeout(() => {
+      this.#timeOut = () => {
+        clearTimeout(timer)
         this.state = 'abandoned'
         if (killOnTimeout) this.#child.kill('SIGKILL')
         resolve({
@@ -113,7 +115,8 @@ export class Sandbox {
               `Task timed out after ${(timeoutMs / 1_000).toFixed(2)} seconds`,
           },
         })
-      }, timeoutMs)
+      }
+      const timer = setTimeout(this.#timeOut, timeoutMs)
       this.#answer = (answer) => {
         clearTimeout(timer)
         resolve(answer)
@@ -121,11 +124,24 @@ export class Sandbox {
       this.#child.send({ ...invocation, deadlineMs: Date.now() + timeoutMs }, () => undefined)
     })
     this.#answer = undefined
+    this.#timeOut = undefined
     if (this.#state() === 'busy') {
       this.state = 'idle'
       this.requestId = undefined
     }
     return outcome
+  }
+
+  /** Times the invocation out at once: a test of what a late attempt may still do need not wait for minutes. */
+  timeOut(): void {
+    this.#timeOut?.()
+  }
+
+  /** Hears every answer, those that come after the timeout included. */
+  onAnswer(listener: (outcome: Outcome) => void): void {
+    this.#child.on('message', (message: SandboxMessage) => {
+      if (message.type === 'answer') listener(message.outcome)
+    })
   }
 
   /** TypeScript does not see that the state changes while `invoke` waits. */

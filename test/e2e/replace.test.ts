@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
-import { Consumer } from '../support/events.ts'
 import { holdTask } from '../support/faults.ts'
-import { expectSettled, expectUntouched, fingerprintOf, jobsOf } from '../support/invariants.ts'
+import { expectSettled, expectUntouched, fingerprintOf, jobsOf, settledRowsOf } from '../support/invariants.ts'
 import { shareFile } from '../support/share-file.ts'
 import { useStack } from '../support/stack.ts'
 
@@ -35,10 +34,10 @@ test('a month is registered, replaced by a corrected file, and taken back by an 
   await expectSettled(on(), slice, OCTOBER)
 
   await expectUntouched(on(), neighbour, SMALL)
-  const consumer = new Consumer(on())
-  await consumer.expectInStepWithOutbox(on())
+  const { consumer } = on()
+  await consumer.expectInStep(on())
   expect(consumer.typesOf(slice)).toEqual(['JobRegistered', 'JobRegistered', 'JobRegistered'])
-  expect(consumer.deliveries).toHaveLength(consumer.byId.size)
+  expect(consumer.deliveriesOf(slice)).toBe(3)
 })
 
 test('the same file again is already registered: no new job, no row changed, no event', async () => {
@@ -112,9 +111,45 @@ test('a file that is overwritten during the run changes nothing: what was valida
   await expectSettled(on(), slice, SMALL)
 })
 
+test('while a month is replaced its readers see no row of it, and are told why', async () => {
+  const slice = await on().newSlice()
+  await on().run({ ...slice, source: await on().upload(OTHER) })
+  const atChunk = holdTask(on(), 'RegisterChunk', slice, { skip: 1 })
+  const arn = await on().start({ ...slice, source: await on().stage(SMALL, 50) })
+  await atChunk.reached
+  expect(await settledRowsOf(on(), slice)).toBe(0)
+  const required = on().rows('call require_settled_slice(?, ?)', [slice.distributor, slice.month])
+  await expect(required).rejects.toThrow(`${slice.distributor} 2026-10 is being replaced: job`)
+  atChunk.release()
+  expect(await on().ended(arn)).toMatchObject({ status: 'SUCCEEDED' })
+  await expectSettled(on(), slice, SMALL)
+})
+
+test('ids beyond the integers of a double and shares of six decimals arrive digit by digit', async () => {
+  const slice = await on().newSlice()
+  const rows = ['9007199254740993,33.333333', '9007199254740992,33.333334', '00000000000000000007,.5e1']
+  const csv = (lines: string[]) =>
+    `share_note,isrc,right_type,party_id,share\n${lines.map((line) => `x,KR-A01-26-00001,MECHANICAL,${line}`).join('\n')}\n`
+  expect(await on().run({ ...slice, source: await on().upload({ csv: csv(rows) }) })).toMatchObject({
+    status: 'FAILED',
+  })
+  await on().run({ ...slice, source: await on().upload({ csv: csv(rows.slice(0, 2)) }) })
+  const stored = await on().rows(
+    `select s.isrc, s.party_id, s.share from settled_share_ratio s where s.distributor = ? order by party_id`,
+    [slice.distributor],
+  )
+  expect(stored).toEqual([
+    { isrc: 'KRA012600001', party_id: '9007199254740992', share: '33.333334' },
+    { isrc: 'KRA012600001', party_id: '9007199254740993', share: '33.333333' },
+  ])
+})
+
 test('nothing can be undone before the second registration of a month', async () => {
   const slice = await on().newSlice()
-  expect(await on().run({ ...slice, source: { undo: true } })).toMatchObject({ status: 'FAILED', error: 'NothingToUndo' })
+  expect(await on().run({ ...slice, source: { undo: true } })).toMatchObject({
+    status: 'FAILED',
+    error: 'NothingToUndo',
+  })
   await on().run({ ...slice, source: await on().upload(SMALL) })
   const undo = await on().run({ ...slice, source: { undo: true } })
   expect(undo).toMatchObject({ status: 'FAILED', error: 'NothingToUndo' })

@@ -3,10 +3,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { App } from 'aws-cdk-lib'
 import { afterAll, describe, expect, it } from 'vitest'
 import { stageOf } from '../../infra/app.ts'
-import { stageConfig } from '../../infra/config.ts'
+import { stageConfig } from '../../infra/stages.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -14,7 +13,7 @@ const outdir = mkdtempSync(join(tmpdir(), 'sharelock-app-'))
 afterAll(() => rmSync(outdir, { recursive: true }))
 
 describe('the app', () => {
-  it('synthesises a stage without an account, network or Docker, every bundle in place', () => {
+  it('synthesises the local stage without an account, network or Docker, every bundle in place', () => {
     execFileSync(process.execPath, ['bin/app.ts'], {
       cwd: ROOT,
       env: { PATH: '', HOME: tmpdir(), CDK_OUTDIR: outdir, SHARELOCK_STAGE: 'local' },
@@ -27,13 +26,24 @@ describe('the app', () => {
     for (const key of keys) expect(existsSync(join(outdir, `asset.${key.replace('.zip', '')}`, 'index.mjs'))).toBe(true)
   }, 60_000)
 
+  it('synthesises all that is delivered, valid for CloudFormation and without a finding, as offline as that', () => {
+    const delivered = join(outdir, 'delivered')
+    execFileSync(process.execPath, ['bin/app.ts'], {
+      cwd: ROOT,
+      env: { PATH: '', HOME: tmpdir(), CDK_OUTDIR: delivered, SHARELOCK_STAGE: 'pipeline' },
+      stdio: 'pipe',
+    })
+    for (const stage of ['staging', 'prod'])
+      expect(existsSync(join(delivered, `assembly-Sharelock-Pipeline-${stage}`))).toBe(true)
+  }, 300_000)
+
   it('takes the stage from the context, then from the environment, then `local`', () => {
-    expect(stageOf(new App({ context: { stage: 'dev' } }), { SHARELOCK_STAGE: 'prod' })).toBe('dev')
-    expect(stageOf(new App(), { SHARELOCK_STAGE: 'prod' })).toBe('prod')
-    expect(stageOf(new App(), {})).toBe('local')
+    expect(stageOf({ CDK_CONTEXT_JSON: '{"stage":"dev"}', SHARELOCK_STAGE: 'prod' })).toBe('dev')
+    expect(stageOf({ CDK_CONTEXT_JSON: '{}', SHARELOCK_STAGE: 'prod' })).toBe('prod')
+    expect(stageOf({})).toBe('local')
   })
 
   it('says which stages there are', () => {
-    expect(() => stageConfig('lokal')).toThrow('There is no stage "lokal"; the stages are: local')
+    expect(() => stageConfig('lokal')).toThrow('There is no stage "lokal"; the stages are: local, dev, staging, prod')
   })
 })

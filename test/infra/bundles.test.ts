@@ -1,9 +1,16 @@
-import { readFileSync, rmSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { failuresOf } from '../../functions/contract/errors.ts'
-import { handlerFile, TASK_NAMES } from '../../functions/contract/tasks.ts'
+import {
+  type FunctionName,
+  handlerFile,
+  SUPPORT,
+  SUPPORT_NAMES,
+  TASK_NAMES,
+  TASKS,
+} from '../../functions/contract/tasks.ts'
 import { type Bundles, bundleHandlers } from '../../infra/bundles.ts'
 import { REJECTIONS } from '../../infra/machine/opening.ts'
 
@@ -18,11 +25,13 @@ afterAll(() => {
 const bundleOf = (file: string): string => join(bundles.get(file) ?? expect.fail(`no bundle of ${file}`), 'index.mjs')
 const textOf = (file: string): string => readFileSync(bundleOf(file), 'utf8')
 
+const FILES = [...TASK_NAMES, ...SUPPORT_NAMES].map(handlerFile)
+
 /** The table itself is in every bundle, as keys; a thrown name is a string in quotes. */
 const throws = (file: string, name: string): boolean => new RegExp(`["'\`]${name}["'\`]`).test(textOf(file))
 
 describe('the production bundles', () => {
-  it.each(TASK_NAMES.map(handlerFile))('%s is a module with a handler', async (file) => {
+  it.each(FILES)('%s is a module with a handler', async (file) => {
     process.env = {
       ...process.env,
       STAGE: 'test',
@@ -35,8 +44,22 @@ describe('the production bundles', () => {
     expect(module.handler).toBeTypeOf('function')
   })
 
-  it.each(TASK_NAMES.map(handlerFile))('%s is small enough to start quickly', (file) => {
+  it.each(FILES)('%s is small enough to start quickly', (file) => {
     expect(statSync(bundleOf(file)).size).toBeLessThan(4_000_000)
+  })
+
+  it('bring the certificates by which they know RDS, where they connect to it', () => {
+    const connecting = Object.entries({ ...TASKS, ...SUPPORT }).filter(([, { database }]) => database)
+    for (const [name] of connecting) {
+      const text = textOf(handlerFile(name as FunctionName))
+      expect(text.includes('-----BEGIN CERTIFICATE-----'), name).toBe(true)
+      expect(text.includes('verifyIdentity'), name).toBe(true)
+    }
+  })
+
+  it('the migrator brings its SQL', () => {
+    const folder = join(bundles.get('migrate') ?? '', 'migrations')
+    expect(readdirSync(folder)).toEqual(readdirSync('functions/store/migrations'))
   })
 
   it('throw failures under the names that the state machine knows', () => {

@@ -1,7 +1,7 @@
 import { Match, type Template } from 'aws-cdk-lib/assertions'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { TASK_NAMES, TASKS, type TaskName } from '../../functions/contract/tasks.ts'
-import { allStates, definitionOf, jobTemplate } from './synth.ts'
+import { SUPPORT, TASK_NAMES, TASKS } from '../../functions/contract/tasks.ts'
+import { actionsOf, allStates, definitionOf, jobTemplate } from './synth.ts'
 
 let template: Template
 beforeAll(() => {
@@ -9,15 +9,6 @@ beforeAll(() => {
 }, 60_000)
 
 type Statement = { readonly Action: string | string[]; readonly Resource: unknown }
-
-/** The actions that a role's own policies allow, sorted; managed policies aside. */
-const actionsOf = (task: string): string[] => {
-  const policies = Object.entries(template.findResources('AWS::IAM::Policy')).filter(([id]) =>
-    id.startsWith(`Functions${task}ServiceRole`),
-  )
-  const statements = policies.flatMap(([, { Properties }]) => Properties.PolicyDocument.Statement as Statement[])
-  return [...new Set(statements.flatMap(({ Action }) => Action))].toSorted()
-}
 
 const READ = ['s3:GetBucket*', 's3:GetObject*', 's3:List*']
 const STAGE = [
@@ -31,7 +22,7 @@ const STAGE = [
 ]
 
 /** What each function's role may do. The local stage has no IAM for its stores: those grants are the data stack's tests. */
-const ALLOWED: Readonly<Record<TaskName, readonly string[]>> = {
+const ALLOWED = {
   StageSource: STAGE,
   AcquireLock: [],
   ReadHead: [],
@@ -45,11 +36,17 @@ const ALLOWED: Readonly<Record<TaskName, readonly string[]>> = {
   ReleaseLock: [],
   PublishEvents: ['sns:Publish'],
   HaltJob: [],
-}
+  PlanMonth: ['s3:ListBucket'],
+  Sweep: ['sns:Publish'],
+} as const
+
+const { PlanMonth, Sweep } = SUPPORT
+const SPECS = { ...TASKS, PlanMonth, Sweep }
+const NAMES = Object.keys(SPECS) as (keyof typeof SPECS)[]
 
 describe('the functions', () => {
-  it.each(TASK_NAMES)('%s has its memory, its timeout, and a log group that ends', (task) => {
-    const { memoryMb, lambdaTimeoutS } = TASKS[task]
+  it.each(NAMES)('%s has its memory, its timeout, and a log group that ends', (task) => {
+    const { memoryMb, lambdaTimeoutS } = SPECS[task]
     template.hasResourceProperties('AWS::Lambda::Function', {
       Description: `Sharelock local: ${task}`,
       Runtime: 'nodejs24.x',
@@ -61,23 +58,24 @@ describe('the functions', () => {
     })
   })
 
-  it.each(TASK_NAMES)('%s has a role of its own, which allows what its task needs and nothing else', (task) => {
+  it.each(NAMES)('%s has a role of its own, which allows what its task needs and nothing else', (task) => {
     template.hasResourceProperties('AWS::Lambda::Function', {
       Description: `Sharelock local: ${task}`,
       Role: { 'Fn::GetAtt': [Match.stringLikeRegexp(`^Functions${task}ServiceRole`), 'Arn'] },
     })
-    expect(actionsOf(task)).toEqual([...ALLOWED[task]].toSorted())
+    expect(actionsOf(template, task)).toEqual([...ALLOWED[task]].toSorted())
   })
 
+  // Sweep is no task: where nothing is scheduled, nobody calls it by version.
   it('keep a version for the executions that began with it', () => {
-    template.resourceCountIs('AWS::Lambda::Version', TASK_NAMES.length)
+    template.resourceCountIs('AWS::Lambda::Version', NAMES.filter((name) => name !== 'Sweep').length)
     template.allResources('AWS::Lambda::Version', { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' })
   })
 
-  it('only the publisher knows the topic', () => {
+  it('only those who publish know the topic', () => {
     const functions = Object.entries(template.findResources('AWS::Lambda::Function'))
     const withTopic = functions.filter(([, { Properties }]) => 'TOPIC_ARN' in Properties.Environment.Variables)
-    expect(withTopic.map(([id]) => id.replace(/\w{8}$/, ''))).toEqual(['FunctionsPublishEvents'])
+    expect(withTopic.map(([id]) => id.replace(/\w{8}$/, ''))).toEqual(['FunctionsPublishEvents', 'FunctionsSweep'])
   })
 })
 

@@ -1,15 +1,4 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import {
-  AcquireLockInput,
-  ChunkInput,
-  HaltFromCatch,
-  OpenJobInput,
-  PublishEventsInput,
-  ReadHeadInput,
-  ReleaseLockInput,
-  StageSourceInput,
-  TransitionInput,
-} from '../../functions/contract/messages.ts'
 import { REJECTIONS } from '../../infra/machine/opening.ts'
 import {
   CLOSING,
@@ -26,28 +15,13 @@ import {
   REQUEST,
   type Run,
 } from './engine.ts'
+import { SCHEMAS } from './schemas.ts'
 import { type Definition, definitionOf, jobTemplate } from './synth.ts'
 
 let definition: Definition
 beforeAll(() => {
   definition = definitionOf(jobTemplate())
 }, 60_000)
-
-const SCHEMAS = {
-  StageSource: StageSourceInput,
-  AcquireLock: AcquireLockInput,
-  ReadHead: ReadHeadInput,
-  OpenJob: OpenJobInput,
-  PlanDelete: TransitionInput,
-  DeleteChunk: ChunkInput,
-  MarkDeleted: TransitionInput,
-  BeginRegistering: TransitionInput,
-  RegisterChunk: ChunkInput,
-  MarkRegistered: TransitionInput,
-  ReleaseLock: ReleaseLockInput,
-  PublishEvents: PublishEventsInput,
-  HaltJob: HaltFromCatch,
-} as const
 
 const expectInputsAccepted = (run: Run) => {
   for (const { task, input } of run.calls) {

@@ -3,10 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
 import { Template } from 'aws-cdk-lib/assertions'
-import { handlerFile, TASK_NAMES } from '../../functions/contract/tasks.ts'
-import { buildStage } from '../../infra/app.ts'
+import { type FunctionName, handlerFile, SUPPORT_NAMES, TASK_NAMES } from '../../functions/contract/tasks.ts'
+import { addStacks } from '../../infra/app.ts'
 import type { Bundles } from '../../infra/bundles.ts'
+import type { StageConfig } from '../../infra/config.ts'
 import { FLAGS } from '../../infra/flags.ts'
+import type { StageStacks } from '../../infra/stage-stacks.ts'
+import { stageConfig } from '../../infra/stages.ts'
 
 export type Retrier = {
   readonly ErrorEquals: readonly string[]
@@ -38,9 +41,9 @@ export type Definition = {
 }
 
 /** Stand-ins for the bundles: what is tested here is the template around the code. */
-const placeholders = (root: string): Bundles => {
+export const placeholders = (root: string): Bundles => {
   return new Map(
-    TASK_NAMES.map(handlerFile).map((file) => {
+    [...TASK_NAMES, ...SUPPORT_NAMES].map(handlerFile).map((file) => {
       const folder = join(root, file)
       mkdirSync(folder)
       writeFileSync(join(folder, 'index.mjs'), `export const handler = async () => '${file}'\n`)
@@ -49,27 +52,38 @@ const placeholders = (root: string): Bundles => {
   )
 }
 
-/** The template of a stage's job stack. */
-export const jobTemplate = (stage = 'local'): Template => {
+/** Runs `look` on the synthesised stacks of a stage. */
+const withStacks = <T>(config: StageConfig, look: (stacks: StageStacks) => T): T => {
   const folder = mkdtempSync(join(tmpdir(), 'sharelock-synth-'))
   try {
     const app = new App({
       context: FLAGS,
       analyticsReporting: false,
-      // It takes seconds; test/infra/app.test.ts synthesises with it.
+      // It takes many seconds; test/infra/app.test.ts synthesises with it.
       builtinCloudFormationValidation: false,
       outdir: join(folder, 'out'),
     })
-    return Template.fromStack(buildStage(app, stage, placeholders(folder)).job)
+    return look(addStacks(app, config, placeholders(folder)))
   } finally {
     rmSync(folder, { recursive: true })
   }
 }
 
-/** The state machine's definition, with each version's reference as an ARN that ends in its logical id. */
-export const definitionOf = (template: Template): Definition => {
-  const machines = Object.values(template.findResources('AWS::StepFunctions::StateMachine'))
-  const definition: unknown = machines[0]?.Properties.DefinitionString
+/** The template of a stage's job stack. */
+export const jobTemplate = (stage = 'local'): Template =>
+  withStacks(stageConfig(stage), ({ job }) => Template.fromStack(job))
+
+/** Both templates of a stage that is deployed. */
+export const stageTemplates = (config: string | StageConfig): { data: Template; job: Template } =>
+  withStacks(typeof config === 'string' ? stageConfig(config) : config, ({ data, job }) => {
+    if (data === undefined) throw new Error('The local stage has no data stack')
+    return { data: Template.fromStack(data), job: Template.fromStack(job) }
+  })
+
+/** A machine's definition, with each version's reference as an ARN that ends in its logical id. */
+export const definitionOf = (template: Template, machine: 'Job' | 'Dispatch' = 'Job'): Definition => {
+  const machines = Object.entries(template.findResources('AWS::StepFunctions::StateMachine'))
+  const definition: unknown = machines.find(([id]) => id.startsWith(machine))?.[1].Properties.DefinitionString
   return JSON.parse(resolve(definition)) as Definition
 }
 
@@ -79,6 +93,8 @@ const resolve = (value: unknown): string => {
   const intrinsic = value as { Ref?: string; 'Fn::Join'?: [string, unknown[]] }
   if (intrinsic['Fn::Join'] !== undefined) return intrinsic['Fn::Join'][1].map(resolve).join(intrinsic['Fn::Join'][0])
   if (intrinsic.Ref === 'AWS::Partition') return 'aws'
+  if (intrinsic.Ref?.includes('StateMachine'))
+    return `arn:aws:states:ap-northeast-2:123456789012:stateMachine:${intrinsic.Ref}`
   if (intrinsic.Ref !== undefined) return `arn:aws:lambda:ap-northeast-2:123456789012:function:${intrinsic.Ref}`
   throw new Error(`The definition holds what is not resolved here: ${JSON.stringify(value)}`)
 }
@@ -92,4 +108,29 @@ export const allStates = (definition: Definition): Map<string, State> => {
       for (const [inner, innerState] of allStates(state.ItemProcessor)) states.set(inner, innerState)
   }
   return states
+}
+
+type Statement = { readonly Action: string | string[]; readonly Resource: unknown }
+
+/** The actions that a function's role allows by its own policies, sorted; managed policies aside. */
+export const actionsOf = (template: Template, name: FunctionName): string[] => {
+  const policies = Object.entries(template.findResources('AWS::IAM::Policy')).filter(([id]) =>
+    id.startsWith(`Functions${name}ServiceRole`),
+  )
+  const statements = policies.flatMap(([, { Properties }]) => Properties.PolicyDocument.Statement as Statement[])
+  return [...new Set(statements.flatMap(({ Action }) => Action))].toSorted()
+}
+
+/** As much of a function's properties as the tests look at. */
+export type FunctionProperties = {
+  readonly Environment?: { readonly Variables: Readonly<Record<string, unknown>> }
+  readonly ReservedConcurrentExecutions?: number
+  readonly VpcConfig?: { readonly SecurityGroupIds: readonly unknown[]; readonly SubnetIds: readonly unknown[] }
+}
+
+export const functionOf = (template: Template, name: FunctionName): FunctionProperties => {
+  const functions = Object.entries(template.findResources('AWS::Lambda::Function'))
+  const found = functions.find(([id]) => new RegExp(`^Functions${name}[0-9A-F]{8}$`).test(id))
+  if (found === undefined) throw new Error(`There is no function ${name}`)
+  return found[1].Properties
 }

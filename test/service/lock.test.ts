@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type Server, type Socket } from 'node:net'
-import type { Redis } from 'ioredis'
+import { Redis } from 'ioredis'
 import { afterAll, afterEach, describe, expect, inject, test } from 'vitest'
 import { lockKey, type Slice } from '../../functions/contract/words.ts'
 import { tryAcquire } from '../../functions/store/lock/acquire.ts'
 import { type LockAddress, openLockClient } from '../../functions/store/lock/client.ts'
 import { extend } from '../../functions/store/lock/extend.ts'
 import { inspect, release } from '../../functions/store/lock/release.ts'
+import { ACCESS_STRING } from '../../infra/data/lock-group.ts'
 
 const valkey = inject('valkey')
 const addressOf = (host: string, port: number): LockAddress => ({
@@ -121,6 +122,24 @@ describe('releasing', () => {
     expect(await release(client, slice, 'a/1')).toBe(true)
     expect(await release(client, slice, 'a/1')).toBe(false)
     expect(await inspect(client, slice)).toBeNull()
+  })
+})
+
+describe('the access string of the deployed user group', () => {
+  test('lets the lock do all of its work, on the keys of locks only', async () => {
+    const admin = await open()
+    await admin.call('acl', 'setuser', 'sharelock', 'reset', ...ACCESS_STRING.split(' '), '>secret')
+    const client = new Redis({ ...valkey, username: 'sharelock', password: 'secret', enableReadyCheck: false })
+    clients.push(client)
+    const slice = newSlice()
+    expect(await tryAcquire(client, slice, 'a/1')).toBeNull()
+    await extend(client, slice, 'a/1')
+    expect((await inspect(client, slice))?.holder).toBe('a')
+    expect(await release(client, slice, 'a/1')).toBe(true)
+    await expect(client.set('other', 'x')).rejects.toThrow(/NOPERM/)
+    await expect(client.keys('*')).rejects.toThrow(/NOPERM/)
+    await expect(client.flushall()).rejects.toThrow(/NOPERM/)
+    await admin.call('acl', 'deluser', 'sharelock')
   })
 })
 

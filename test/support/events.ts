@@ -1,6 +1,6 @@
 import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { expect } from 'vitest'
-import type { TestSlice, TestStack } from './stack.ts'
+import type { TestSlice, TestStack } from './test-stack.ts'
 
 /** An event as its consumer receives it. */
 export type Received = {
@@ -19,10 +19,10 @@ export class Consumer {
   /** Every delivery, repetitions included. */
   readonly deliveries: Received[] = []
 
-  constructor(on: TestStack) {
+  constructor(aws: { readonly endpoint: string; readonly queueUrl: string }) {
     const credentials = { accessKeyId: 'test', secretAccessKey: 'test' }
-    this.#client = new SQSClient({ region: 'ap-northeast-2', endpoint: on.stack.aws.endpoint, credentials })
-    this.#queueUrl = on.stack.aws.queueUrl
+    this.#client = new SQSClient({ region: 'ap-northeast-2', endpoint: aws.endpoint, credentials })
+    this.#queueUrl = aws.queueUrl
   }
 
   async drain(): Promise<void> {
@@ -40,6 +40,11 @@ export class Consumer {
     }
   }
 
+  /** How often an event of the slice arrived. */
+  deliveriesOf({ distributor, month }: TestSlice): number {
+    return this.deliveries.filter((event) => event.distributor === distributor && event.month === month).length
+  }
+
   /** The types of the slice's events in the order of their first delivery. */
   typesOf({ distributor, month }: TestSlice): string[] {
     return [...this.byId.values()]
@@ -48,7 +53,7 @@ export class Consumer {
   }
 
   /** All events that the outbox calls published arrived; none arrived that the outbox does not know. */
-  async expectInStepWithOutbox(on: TestStack): Promise<void> {
+  async expectInStep(on: TestStack): Promise<void> {
     await this.drain()
     const written = await on.rows<{ event_id: string; published: number }>(
       'select event_id, published_at is not null as published from outbox',

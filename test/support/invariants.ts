@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { sliceFingerprint } from '../../local/fingerprint.ts'
 import { NO_ROWS, type ShareFile } from './share-file.ts'
-import type { TestSlice, TestStack } from './stack.ts'
+import type { TestSlice, TestStack } from './test-stack.ts'
 
 /*
  * What must hold for a slice whatever happened to it, asked in SQL and Valkey commands of our own: no line here is shared
@@ -16,6 +16,7 @@ export type JobFacts = {
   readonly lock_token: string | null
   readonly source_digest: string
   readonly source_rows: number
+  readonly delete_plans: number
   readonly halted_at: string | null
   readonly halt_error: string | null
   readonly halt_cause: string | null

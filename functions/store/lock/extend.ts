@@ -6,14 +6,16 @@ import { holderOf } from './holder.ts'
 import { runScript } from './run.ts'
 
 /**
- * KEYS[1] lock key; ARGV[1] token; ARGV[2] TTL in ms. Replies {'held'}, {'expired'} or {'taken', token}.
+ * KEYS[1] lock key; ARGV[1] token; ARGV[2] TTL in ms. Replies {'held', ms that were left}, {'expired'} or
+ * {'taken', token}.
  * It never sets the key: whoever lost the lock must acquire a new one, and then meet the job row as everybody does.
  */
 const EXTEND = `
 local holder = redis.call('get', KEYS[1])
 if holder == ARGV[1] then
+  local left = redis.call('pttl', KEYS[1])
   redis.call('pexpire', KEYS[1], ARGV[2])
-  return {'held'}
+  return {'held', left}
 end
 if holder then
   return {'taken', holder}
@@ -24,6 +26,7 @@ return {'expired'}
 /**
  * Verifies that the lock is still ours and gives it its whole TTL again.
  *
+ * @returns milliseconds since it was acquired or extended before
  * @throws Failure LockLost where it expired or another run took it; LockUnreachable
  */
 export const extend = async (
@@ -31,10 +34,13 @@ export const extend = async (
   slice: Slice,
   token: string,
   ttlMs: number = LOCK_TTL_MS,
-): Promise<void> => {
-  const [verdict, holder] = (await runScript(client, EXTEND, lockKey(slice), token, ttlMs)) as [string, string?]
-  if (verdict === 'held') return
-  const what = holder === undefined ? 'has expired' : `was taken by ${holderOf(holder)}`
+): Promise<number> => {
+  const [verdict, detail] = (await runScript(client, EXTEND, lockKey(slice), token, ttlMs)) as [
+    string,
+    (string | number)?,
+  ]
+  if (verdict === 'held') return ttlMs - Number(detail)
+  const what = detail === undefined ? 'has expired' : `was taken by ${holderOf(String(detail))}`
   throw new Failure(
     'LockLost',
     `The lock of ${sliceName(slice)} ${what}; this run acquires a new one before it goes on`,

@@ -1,0 +1,44 @@
+import { type AppUser, createAppUser } from '../store/app-user.ts'
+import { Database, type DatabaseAddress } from '../store/database.ts'
+import { putDistributor } from '../store/distributor.ts'
+import { migrate } from '../store/migrate.ts'
+
+/** What the deployment's log shows. */
+export type Prepared = { readonly applied: readonly string[]; readonly current: string; readonly note: string }
+
+/**
+ * Brings a database to this code's schema, then creates the functions' user or brings its privileges up to date, then
+ * adds the smoke job's distributor where it has one. A second run changes nothing more.
+ *
+ * A schema with newer migrations is left alone altogether: the older code's grants may name tables that are gone.
+ *
+ * @param master address of a user who may do all of this
+ * @param smokeDistributor its code; none if empty
+ */
+export const prepareDatabase = async (
+  master: DatabaseAddress,
+  user: AppUser,
+  smokeDistributor = '',
+): Promise<Prepared> => {
+  const { applied, current, newer } = await migrate(master)
+  if (newer) return { applied, current, note: 'schema is newer: nothing to do' }
+  await createAppUser(master, user)
+  if (smokeDistributor !== '') await addSmokeDistributor(master, smokeDistributor)
+  return { applied, current, note: applied.length === 0 ? 'schema is current' : `applied ${applied.length} migrations` }
+}
+
+/** Inactive, so that no month is dispatched to it; all other distributors are added by people. */
+const addSmokeDistributor = async (master: DatabaseAddress, code: string): Promise<void> => {
+  const database = new Database(master)
+  try {
+    await putDistributor(database, {
+      code,
+      name: 'smoke job',
+      active: false,
+      sumRule: 'exact',
+      partyScheme: 'opaque',
+    })
+  } finally {
+    await database.close()
+  }
+}

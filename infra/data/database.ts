@@ -1,0 +1,148 @@
+import { Duration, RemovalPolicy } from 'aws-cdk-lib'
+import { InstanceType, Port, SecurityGroup } from 'aws-cdk-lib/aws-ec2'
+import type { IGrantable } from 'aws-cdk-lib/aws-iam'
+import { LogGroup } from 'aws-cdk-lib/aws-logs'
+import {
+  CaCertificate,
+  type CfnDBInstance,
+  Credentials,
+  DatabaseInstance,
+  DatabaseInstanceEngine,
+  type IDatabaseInstance,
+  MysqlEngineVersion,
+  ParameterGroup,
+  StorageType,
+} from 'aws-cdk-lib/aws-rds'
+import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager'
+import { Construct } from 'constructs'
+import { LOCK_WAIT_TIMEOUT_S } from '../../functions/contract/limits.ts'
+import type { AwsStage } from '../config.ts'
+import type { Network } from './network.ts'
+
+/** Who the functions log in as; the migrator creates this user for IAM tokens only. */
+export const APP_USER = 'sharelock_app'
+
+/** The version that CDK and cfn-lint both know. */
+const ENGINE = DatabaseInstanceEngine.mysql({ version: MysqlEngineVersion.VER_8_4_9 })
+
+const LOGS = ['error', 'slowquery', 'iam-db-auth-error'] as const
+
+/** Seconds after which the server ends an idle connection: those of sandboxes that were reclaimed without a goodbye. */
+const WAIT_TIMEOUT_S = 600
+
+/** The server's settings that the code relies on. */
+export const parametersOf = (maxConnections: number): Record<string, string> => ({
+  // Chunks are loaded with LOAD DATA LOCAL; off, the server answers 3948.
+  local_infile: '1',
+  require_secure_transport: '1',
+  binlog_format: 'ROW',
+  transaction_isolation: 'READ-COMMITTED',
+  wait_timeout: String(WAIT_TIMEOUT_S),
+  innodb_lock_wait_timeout: String(LOCK_WAIT_TIMEOUT_S),
+  // Explicit: RDS would compute it from the memory, and the budget of connections is checked against it.
+  max_connections: String(maxConnections),
+  // Raising a fence finds the connections that block it in performance_schema.
+  performance_schema: '1',
+  slow_query_log: '1',
+  long_query_time: '10',
+  log_output: 'FILE',
+})
+
+/** MySQL: this stage's own instance, or somebody's. */
+export class Database extends Construct {
+  readonly instance: IDatabaseInstance
+  readonly environment: Readonly<Record<string, string>>
+  /** Name and password of the master user, for the migrator alone. */
+  readonly masterSecret: ISecret
+
+  constructor(scope: Construct, id: string, { stage, database, logRetentionDays }: AwsStage, network: Network) {
+    super(scope, id)
+    if (database.kind === 'new') {
+      const instance = this.create(stage, database, logRetentionDays, network)
+      if (instance.secret === undefined) throw new Error('RDS was to manage the master secret')
+      this.instance = instance
+      this.masterSecret = instance.secret
+    } else {
+      this.instance = DatabaseInstance.fromDatabaseInstanceAttributes(this, 'Instance', {
+        instanceIdentifier: database.identifier,
+        instanceEndpointAddress: database.endpoint,
+        port: database.port,
+        instanceResourceId: database.resourceId,
+        securityGroups: [SecurityGroup.fromSecurityGroupId(this, 'Group', database.securityGroupId)],
+        engine: ENGINE,
+      })
+      this.masterSecret = Secret.fromSecretCompleteArn(this, 'MasterSecret', database.masterSecretArn)
+    }
+    network.functionsGroup.connections.allowTo(this.instance, Port.tcp(3306), 'MySQL')
+    this.environment = {
+      DATABASE_HOST: this.instance.dbInstanceEndpointAddress,
+      DATABASE_PORT: this.instance.dbInstanceEndpointPort,
+      DATABASE_NAME: 'sharelock',
+      DATABASE_USER: APP_USER,
+      DATABASE_AUTH: 'iam',
+      DATABASE_TLS: 'verify',
+    }
+  }
+
+  /** To log in as the functions' user, and as nobody else. */
+  grantConnect(grantee: IGrantable): void {
+    this.instance.grantConnect(grantee, APP_USER)
+  }
+
+  private create(
+    stage: string,
+    values: Extract<AwsStage['database'], { kind: 'new' }>,
+    retention: AwsStage['logRetentionDays'],
+    { vpc, subnets }: Network,
+  ): DatabaseInstance {
+    const instanceIdentifier = `sharelock-${stage}`
+    const instance = new DatabaseInstance(this, 'Instance', {
+      instanceIdentifier,
+      engine: ENGINE,
+      vpc,
+      vpcSubnets: { subnets: [...subnets] },
+      securityGroups: [
+        new SecurityGroup(this, 'Group', {
+          vpc,
+          description: 'Sharelock MySQL: from the functions',
+          allowAllOutbound: false,
+        }),
+      ],
+      instanceType: new InstanceType(values.instanceType),
+      multiAz: values.multiAz,
+      storageType: StorageType.GP3,
+      allocatedStorage: values.storageGib,
+      maxAllocatedStorage: values.storageMaxGib,
+      storageEncrypted: true,
+      credentials: Credentials.fromUsername('sharelock_master'),
+      manageMasterUserPassword: true,
+      iamAuthentication: true,
+      caCertificate: CaCertificate.RDS_CA_RSA2048_G1,
+      parameterGroup: new ParameterGroup(this, 'Parameters', {
+        engine: ENGINE,
+        description: `Sharelock ${stage}`,
+        parameters: parametersOf(values.maxConnections),
+      }),
+      cloudwatchLogsExports: [...LOGS],
+      backupRetention: Duration.days(values.backupDays),
+      deleteAutomatedBackups: false,
+      copyTagsToSnapshot: true,
+      autoMinorVersionUpgrade: false,
+      deletionProtection: true,
+      removalPolicy: RemovalPolicy.RETAIN,
+    })
+    // A moved construct must not become a new, empty database: the logical id is what CloudFormation goes by.
+    const resource = instance.node.defaultChild as CfnDBInstance
+    resource.overrideLogicalId('Database')
+    // RDS would create them itself, without an end.
+    for (const log of LOGS)
+      instance.node.addDependency(
+        new LogGroup(this, `Log-${log}`, {
+          logGroupName: `/aws/rds/instance/${instanceIdentifier}/${log}`,
+          retention,
+          removalPolicy: RemovalPolicy.RETAIN,
+        }),
+      )
+    return instance
+  }
+}

@@ -1,0 +1,215 @@
+import { Duration } from 'aws-cdk-lib'
+import { ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch'
+import type { IQueue } from 'aws-cdk-lib/aws-sqs'
+import type { IStateMachine } from 'aws-cdk-lib/aws-stepfunctions'
+import { LOCK_TTL_MS } from '../../functions/contract/limits.ts'
+import type { AwsStage } from '../config.ts'
+import type { Deployed } from '../stores.ts'
+import { database, emitted, lockNodes, over } from './metrics.ts'
+
+/** What the alarms look at, besides the handlers' own metrics. */
+export type Watched = {
+  readonly config: AwsStage
+  readonly deployed: Deployed
+  readonly jobMachine: IStateMachine
+  readonly dispatchMachine: IStateMachine
+  readonly scheduleDeadLetters: IQueue
+  readonly haltDeadLetters: IQueue
+}
+
+/** One alarm. Its name is also its heading in docs/runbook.md. */
+export type AlarmSpec = {
+  readonly name: string
+  /** A sentence for whoever is woken. */
+  readonly meaning: string
+  readonly metric: IMetric
+  readonly threshold: number
+  /** Periods in a row; one if absent. */
+  readonly periods?: number
+  readonly below?: true
+  /** Silence is the fault. */
+  readonly missingIsBad?: true
+}
+
+/** A lock is extended at every chunk's begin; one that reaches three quarters of its life in between is nearly lost. */
+const LOCK_OLD_MS = (LOCK_TTL_MS * 3) / 4
+const STORAGE_LOW_GIB = 10
+const STORAGE_LOW_SHARE = 0.1
+const CONNECTIONS_HIGH_SHARE = 0.8
+const CPU_HIGH_PERCENT = 90
+const LOCK_MEMORY_HIGH_PERCENT = 70
+const DAY_PERIODS = 24
+const HALF_HOUR_PERIODS = 6
+
+const HOUR = Duration.hours(1)
+
+const jobs = ({ config: { stage, alarms } }: Watched): AlarmSpec[] => [
+  {
+    name: 'job-halted',
+    meaning: 'A job stopped before REGISTERED; its slice is not readable until it is resumed.',
+    metric: emitted(stage, 'job.halted', 'Sum'),
+    threshold: 1,
+  },
+  {
+    name: 'job-left-halted',
+    meaning: 'A halted job has waited for a day and nobody resumed it.',
+    metric: emitted(stage, 'job.open.halted', 'Minimum', HOUR),
+    threshold: 1,
+    periods: DAY_PERIODS,
+  },
+  {
+    name: 'fence-rejected',
+    meaning:
+      'MySQL refused a write under an old fence: two runs met. Nothing is damaged; why they met should be known.',
+    metric: emitted(stage, 'fence.rejected', 'Sum'),
+    threshold: 1,
+  },
+  {
+    name: 'outbox-old',
+    meaning: `An event has not been published for ${alarms.outboxAgeMinutes} minutes.`,
+    metric: emitted(stage, 'outbox.age', 'Maximum'),
+    threshold: alarms.outboxAgeMinutes * 60,
+  },
+  {
+    name: 'month-missing',
+    meaning: 'Active distributors had no file when the month was dispatched.',
+    metric: emitted(stage, 'month.missing', 'Maximum'),
+    threshold: 1,
+  },
+  {
+    name: 'month-overdue',
+    meaning: `It is day ${alarms.registeredByDay} and no job was REGISTERED this month.`,
+    metric: emitted(stage, 'month.overdue', 'Maximum', HOUR),
+    threshold: 1,
+  },
+]
+
+const locks = ({ config: { stage }, deployed }: Watched): AlarmSpec[] => [
+  {
+    name: 'lock-near-ttl',
+    meaning: `A lock was extended only after three quarters of its life of ${LOCK_TTL_MS / 1_000} s.`,
+    metric: emitted(stage, 'lock.age', 'Maximum'),
+    threshold: LOCK_OLD_MS,
+  },
+  {
+    name: 'lock-unlock-failed',
+    meaning: 'A lock was not released; the slice stays locked until its TTL ends.',
+    metric: emitted(stage, 'lock.unlock.failure', 'Sum'),
+    threshold: 1,
+  },
+  {
+    name: 'lock-renew-failing',
+    meaning: 'Running jobs can not extend their locks: lost, or Valkey is out of reach.',
+    metric: emitted(stage, 'lock.renew.failure', 'Sum'),
+    threshold: 3,
+  },
+  {
+    name: 'lock-evictions',
+    meaning: 'Valkey evicted keys, and with them perhaps locks. It must never: its policy is noeviction.',
+    metric: over('SUM', lockNodes(deployed, 'Evictions', 'Sum'), 'evictions'),
+    threshold: 1,
+  },
+  {
+    name: 'lock-memory',
+    meaning: 'Valkey fills up; when it is full, no lock can be acquired.',
+    metric: over('MAX', lockNodes(deployed, 'DatabaseMemoryUsagePercentage', 'Maximum'), 'memory, percent'),
+    threshold: LOCK_MEMORY_HIGH_PERCENT,
+  },
+  {
+    name: 'lock-cpu',
+    meaning: 'Valkey is busy for half an hour, which locks alone do not explain.',
+    metric: over('MAX', lockNodes(deployed, 'EngineCPUUtilization', 'Average'), 'engine CPU, percent'),
+    threshold: CPU_HIGH_PERCENT,
+    periods: HALF_HOUR_PERIODS,
+  },
+]
+
+const triggers = (watched: Watched): AlarmSpec[] => {
+  const { config, jobMachine, dispatchMachine, scheduleDeadLetters, haltDeadLetters } = watched
+  const badly = (machine: IStateMachine) =>
+    over(
+      'SUM',
+      [
+        machine.metricFailed({ statistic: 'Sum' }),
+        machine.metricTimedOut({ statistic: 'Sum' }),
+        machine.metricAborted({ statistic: 'Sum' }),
+      ],
+      'failed, timed out, aborted',
+    )
+  return [
+    {
+      name: 'execution-failed',
+      meaning: 'An execution ended without success: rejected, refused, superseded, halted, stopped or timed out.',
+      metric: badly(jobMachine),
+      threshold: 1,
+    },
+    {
+      name: 'dispatch-failed',
+      meaning: 'The month was not dispatched, or not to all.',
+      metric: badly(dispatchMachine),
+      threshold: 1,
+    },
+    {
+      name: 'schedule-dead-letters',
+      meaning: 'A schedule could not deliver its call.',
+      metric: scheduleDeadLetters.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum' }),
+      threshold: 1,
+    },
+    {
+      name: 'halt-dead-letters',
+      meaning: 'HaltJob could not be called for an ended execution; the sweeper halts its job later.',
+      metric: haltDeadLetters.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum' }),
+      threshold: 1,
+    },
+    {
+      name: 'sweep-silent',
+      meaning: 'The sweeper has not come to its end three times in a row.',
+      metric: emitted(config.stage, 'outbox.age', 'SampleCount', Duration.minutes(config.sweepMinutes)),
+      threshold: 1,
+      periods: 3,
+      below: true,
+      missingIsBad: true,
+    },
+  ]
+}
+
+const databases = ({ config, deployed }: Watched): AlarmSpec[] => {
+  const { database: values } = config
+  const storageGib = values.kind === 'new' ? values.storageGib * STORAGE_LOW_SHARE : 0
+  return [
+    {
+      name: 'database-storage',
+      meaning: 'The database has little storage left, although it grows by itself up to its maximum.',
+      metric: database(deployed, 'FreeStorageSpace', 'Minimum'),
+      threshold: Math.max(STORAGE_LOW_GIB, storageGib) * 1_024 ** 3,
+      below: true,
+    },
+    {
+      name: 'database-connections',
+      meaning: 'Connections come near max_connections; above it, everybody is refused.',
+      metric: database(deployed, 'DatabaseConnections', 'Maximum'),
+      threshold: Math.floor(CONNECTIONS_HIGH_SHARE * values.maxConnections),
+    },
+    {
+      name: 'database-cpu',
+      meaning: 'The database is busy for half an hour.',
+      metric: database(deployed, 'CPUUtilization', 'Average'),
+      threshold: CPU_HIGH_PERCENT,
+      periods: HALF_HOUR_PERIODS,
+    },
+  ]
+}
+
+/** Every alarm of a stage. */
+export const alarmTable = (watched: Watched): AlarmSpec[] => [
+  ...jobs(watched),
+  ...locks(watched),
+  ...triggers(watched),
+  ...databases(watched),
+]
+
+export const comparison = ({ below }: AlarmSpec): ComparisonOperator =>
+  below === true ? ComparisonOperator.LESS_THAN_THRESHOLD : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
+
+export const whenMissing = ({ missingIsBad }: AlarmSpec): TreatMissingData =>
+  missingIsBad === true ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING

@@ -1,0 +1,82 @@
+import { Alarm, Dashboard, GraphWidget, type IMetric, type IWidget, TextWidget } from 'aws-cdk-lib/aws-cloudwatch'
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
+import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns'
+import { Construct } from 'constructs'
+import type { MetricName } from '../../functions/contract/metrics.ts'
+import { type AlarmSpec, alarmTable, comparison, type Watched, whenMissing } from './alarm-table.ts'
+import { database, emitted, lockNodes, rowsPerSecond } from './metrics.ts'
+
+export type WatchProps = Watched & { readonly notices: ITopic }
+
+/** The alarms, each with a heading in docs/runbook.md, and one dashboard. */
+export class Watch extends Construct {
+  constructor(scope: Construct, id: string, { notices, ...watched }: WatchProps) {
+    super(scope, id)
+    const { stage, alarms } = watched.config
+    const existing = alarms.topicArn === undefined ? [] : [Topic.fromTopicArn(this, 'ExistingTopic', alarms.topicArn)]
+    const actions = [notices, ...existing].map((topic) => new SnsAction(topic))
+    for (const spec of alarmTable(watched)) this.addAlarm(stage, spec, actions)
+    this.addDashboard(watched)
+  }
+
+  private addAlarm(stage: string, spec: AlarmSpec, actions: readonly SnsAction[]): void {
+    const alarm = new Alarm(this, spec.name, {
+      alarmName: `sharelock-${stage}-${spec.name}`,
+      alarmDescription: `${spec.meaning} What to do: docs/runbook.md, ${spec.name}.`,
+      metric: spec.metric,
+      threshold: spec.threshold,
+      evaluationPeriods: spec.periods ?? 1,
+      comparisonOperator: comparison(spec),
+      treatMissingData: whenMissing(spec),
+    })
+    alarm.addAlarmAction(...actions)
+    alarm.addOkAction(...actions)
+  }
+
+  private addDashboard({ config: { stage }, deployed, jobMachine }: Watched): void {
+    const sum = (...names: MetricName[]) => names.map((name) => emitted(stage, name, 'Sum'))
+    const largest = (...names: MetricName[]) => names.map((name) => emitted(stage, name, 'Maximum'))
+    const graph = (title: string, left: IMetric[], right: IMetric[] = []): IWidget =>
+      new GraphWidget({ title, left, right, width: 8 })
+    new Dashboard(this, 'Dashboard', {
+      dashboardName: `sharelock-${stage}`,
+      widgets: [
+        [
+          new TextWidget({
+            markdown: `# Sharelock ${stage}\nWhat an alarm means: docs/runbook.md`,
+            width: 24,
+            height: 2,
+          }),
+        ],
+        [
+          graph('Jobs', [...largest('job.open', 'job.open.halted'), ...sum('job.halted')]),
+          graph('Rows per second', [rowsPerSecond(stage)], largest('chunk.duration')),
+          graph('Executions', [jobMachine.metricStarted(), jobMachine.metricSucceeded(), jobMachine.metricFailed()]),
+        ],
+        [
+          graph('Lock', sum('lock.acquire.success', 'lock.acquire.failure', 'lock.retry.count'), [
+            emitted(stage, 'lock.acquire.latency', 'p99'),
+          ]),
+          graph('Refused and failed', sum('fence.rejected', 'lock.renew.failure', 'lock.unlock.failure')),
+          graph('Outbox and month', largest('outbox.age'), largest('month.missing', 'month.overdue')),
+        ],
+        [
+          graph(
+            'Database',
+            [database(deployed, 'CPUUtilization', 'Average')],
+            [database(deployed, 'DatabaseConnections', 'Maximum')],
+          ),
+          graph(
+            'Database storage and writes',
+            [database(deployed, 'FreeStorageSpace', 'Minimum')],
+            [database(deployed, 'WriteIOPS', 'Average')],
+          ),
+          graph('Valkey', lockNodes(deployed, 'EngineCPUUtilization', 'Average'), [
+            ...lockNodes(deployed, 'DatabaseMemoryUsagePercentage', 'Maximum'),
+            ...lockNodes(deployed, 'Evictions', 'Sum'),
+          ]),
+        ],
+      ],
+    })
+  }
+}

@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { Database } from '../../functions/store/database.ts'
+import { putDistributor } from '../../functions/store/distributor.ts'
+import { expectSettled } from '../support/invariants.ts'
+import { shareFile } from '../support/share-file.ts'
+import { useStack } from '../support/stack.ts'
+
+/*
+ * What starts jobs and what cleans up after them, on the local stack: the dispatch machine and the sweeper from the same
+ * template, and the smoke job from a process of its own, as the pipeline runs it.
+ */
+const on = useStack({ pace: { retryMs: 50, waitMs: 10 } })
+const run = promisify(execFile)
+
+beforeAll(async () => {
+  const database = new Database(on().stack.database.masterAddress)
+  await putDistributor(database, {
+    code: 'SMOKE',
+    name: 'smoke',
+    active: false,
+    sumRule: 'exact',
+    partyScheme: 'opaque',
+  })
+  await database.close()
+})
+
+const dispatch = async (input: object) => {
+  const { engine, machineArns } = on().stack
+  const arn = Object.entries(machineArns).find(([name]) => name.startsWith('Dispatch'))?.[1] ?? ''
+  const execution = engine.start(arn, JSON.stringify(input))
+  await execution.ended
+  return { status: execution.status, output: JSON.parse(execution.output ?? 'null') }
+}
+
+describe('the smoke job', () => {
+  test('registers its file through the SDK, finds it registered, and says so', async () => {
+    const { stdout } = await run(process.execPath, ['bin/smoke.ts'], {
+      env: { PATH: process.env.PATH, ...on().stack.environment },
+    })
+    expect(stdout).toMatch(
+      /ok {2}the job is REGISTERED\nok {2}the number of rows is 200\nok {2}the same again is already/,
+    )
+  })
+
+  test('fails with a sentence where the distributor is unknown', async () => {
+    const env = { PATH: process.env.PATH, ...on().stack.environment, SMOKE_DISTRIBUTOR: 'NOBODY' }
+    const failed = run(process.execPath, ['bin/smoke.ts'], { env })
+    await expect(failed).rejects.toMatchObject({ code: 1, stderr: expect.stringMatching(/UnknownDistributor.*NOBODY/) })
+  })
+})
+
+describe('the dispatch', () => {
+  test('starts a job for whose file is there, names the others, and starts nothing twice', async () => {
+    const file = shareFile(400, 21)
+    const [present, absent] = [await on().newSlice(), await on().newSlice()]
+    const key = `incoming/${present.distributor}/${present.month}.csv`
+    await on().put(key, file.csv)
+    const first = await dispatch({ month: present.month })
+    expect(first).toMatchObject({ status: 'SUCCEEDED', output: { month: { month: present.month } } })
+    expect(first.output.month.starts).toContainEqual({ distributor: present.distributor, key })
+    expect(first.output.month.missing).toContainEqual({ distributor: absent.distributor, reason: 'no file' })
+    expect(first.output.outcomes).toEqual(['started'])
+    const started = on()
+      .stack.engine.executions()
+      .find(({ name }) => name === `${present.distributor}-${present.month}-scheduled`)
+    await started?.ended
+    expect(started?.status).toBe('SUCCEEDED')
+    await expectSettled(on(), present, file)
+    const second = await dispatch({ month: present.month })
+    expect(second.output.outcomes).toEqual(['already started'])
+  })
+})
+
+describe('the sweeper', () => {
+  test('runs from the template, publishes and counts', async () => {
+    const { lambda } = on().stack
+    const name = lambda.functionNames.find((each) => each.endsWith('Sweep')) ?? ''
+    const outcome = await lambda.invoke(name, JSON.stringify({ registeredByDay: 28 }))
+    expect(outcome).toMatchObject({ payload: expect.stringMatching(/"halted":\[\]/) })
+  })
+})

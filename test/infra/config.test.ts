@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest'
+import { TASKS } from '../../functions/contract/tasks.ts'
+import { readConfig } from '../../infra/config.ts'
+import { CONNECTIONS_SHARE_MAX, connectionBudget } from '../../infra/connections.ts'
+import { pipelineConfig, STAGE_NAMES, stageConfig } from '../../infra/stages.ts'
+import { deployed, EXISTING } from './existing.ts'
+
+describe('the stages', () => {
+  it.each(STAGE_NAMES)('%s is a valid configuration', (stage) => {
+    expect(stageConfig(stage).stage).toBe(stage)
+  })
+
+  it('have account ids that nobody owns', () => {
+    const accounts = STAGE_NAMES.map(stageConfig).flatMap((config) => (config.kind === 'aws' ? [config.account] : []))
+    for (const account of [...accounts, pipelineConfig().account]) expect(account).toMatch(/^(\d)\1{11}$/)
+  })
+
+  it('are delivered in this order: staging, then production', () => {
+    expect(pipelineConfig().stages).toEqual(['staging', 'prod'])
+  })
+})
+
+describe('a wrong value stops synthesis with a sentence', () => {
+  const { network, database, lock, schedule } = EXISTING
+  it.each([
+    ['an account of 11 digits', { account: '12345678901' }, /an account id of 12 digits/],
+    ['a day that not every month has', { schedule: { ...schedule, day: 31 } }, /a later one does not come every month/],
+    ['an unknown field', { lane: 4 }, /Unrecognized key: "lane"/],
+    [
+      'subnets without their route tables',
+      { network: { ...network, routeTableIds: ['rtb-0123456789abcdef0'] } },
+      /belong together/,
+    ],
+    ['a zone elsewhere', { network: { ...network, zones: ['us-east-1a', 'us-east-1b'] } }, /is not in ap-northeast-2/],
+    [
+      'an identifier instead of a resource id',
+      { database: { ...database, resourceId: 'settlement' } },
+      /a resource id such as db-/,
+    ],
+    [
+      'an address instead of a host name',
+      { lock: { ...lock, endpoint: '10.0.0.1' } },
+      /a host name, as the server's certificate has it/,
+    ],
+    ['a log retention that CloudWatch does not know', { logRetentionDays: 15 }, /logRetentionDays/],
+    ['a stage with blanks', { stage: 'my stage' }, /2-20 of a-z, 0-9 and -/],
+    [
+      'stores that the network does not reach',
+      { network: { kind: 'new', cidr: '10.1.0.0/22', zones: ['ap-northeast-2a', 'ap-northeast-2c'] } },
+      /give the existing network/,
+    ],
+    [
+      'too many lanes for the connections',
+      { database: { ...database, maxConnections: 100 } },
+      /raise maxConnections to \d+ or turn lanes/,
+    ],
+  ])('%s', (_, change, message) => {
+    const values = { ...EXISTING, ...change } as unknown as typeof EXISTING
+    expect(() => readConfig(values)).toThrow(message)
+    expect(() => readConfig(values)).toThrow(/The configuration of the stage ".*" is wrong/)
+  })
+})
+
+describe('the budget of connections', () => {
+  it('holds more than the lanes of all parallel jobs', () => {
+    const { lanes, jobsMax } = deployed(EXISTING)
+    expect(connectionBudget({ lanes, jobsMax })).toBeGreaterThan(lanes * jobsMax)
+  })
+
+  it('counts each task that connects, lanes for those of a Map, for two deployments', () => {
+    const connecting = Object.values(TASKS).filter(({ database }) => database).length
+    // Two tasks have lanes; four connections more are PlanMonth's, Sweep's, the migrator's and a killer's.
+    expect(connectionBudget({ lanes: 3, jobsMax: 5 })).toBe(2 * (5 * (connecting - 2 + 2 * 3) + 4))
+  })
+
+  it.each(STAGE_NAMES.filter((stage) => stage !== 'local'))('of %s stays within 70 %% of max_connections', (stage) => {
+    const config = stageConfig(stage)
+    if (config.kind === 'local') return
+    expect(connectionBudget(config)).toBeLessThanOrEqual(CONNECTIONS_SHARE_MAX * config.database.maxConnections)
+    expect(config.database.maxConnections).toBeGreaterThanOrEqual((config.lanes * config.jobsMax) / 0.7)
+  })
+})

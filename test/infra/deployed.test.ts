@@ -1,0 +1,246 @@
+import { Match, type Template } from 'aws-cdk-lib/assertions'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { readEnv } from '../../functions/contract/env.ts'
+import { readMigratorEnv } from '../../functions/contract/migrator-env.ts'
+import { SUPPORT, SUPPORT_NAMES, TASK_NAMES, TASKS } from '../../functions/contract/tasks.ts'
+import { sandboxesMax } from '../../infra/connections.ts'
+import { TRIGGER_TIMEOUT_S } from '../../infra/migration.ts'
+import { stageConfig } from '../../infra/stages.ts'
+import { actionsOf, functionOf, stageTemplates } from './synth.ts'
+
+let data: Template
+let job: Template
+beforeAll(() => {
+  ;({ data, job } = stageTemplates('prod'))
+}, 120_000)
+
+const NAMES = [...TASK_NAMES, ...SUPPORT_NAMES]
+const CONNECT = 'rds-db:connect'
+const LOCK = 'elasticache:Connect'
+const READ = ['s3:GetBucket*', 's3:GetObject*', 's3:List*']
+const PUBLISH = ['kms:Decrypt', 'kms:GenerateDataKey*', 'sns:Publish']
+const WRITE = [
+  's3:Abort*',
+  's3:PutObject',
+  's3:PutObjectLegalHold',
+  's3:PutObjectRetention',
+  's3:PutObjectTagging',
+  's3:PutObjectVersionTagging',
+]
+const TRACE = ['xray:PutTelemetryRecords', 'xray:PutTraceSegments']
+
+/** What each role may do, tracing aside. */
+const ALLOWED = {
+  StageSource: [CONNECT, ...READ, ...WRITE],
+  AcquireLock: [CONNECT, LOCK],
+  ReadHead: [CONNECT],
+  OpenJob: [CONNECT, LOCK],
+  PlanDelete: [CONNECT, LOCK],
+  DeleteChunk: [CONNECT, LOCK],
+  MarkDeleted: [CONNECT, LOCK],
+  BeginRegistering: [CONNECT, LOCK, ...READ],
+  RegisterChunk: [CONNECT, LOCK, ...READ],
+  MarkRegistered: [CONNECT, LOCK],
+  ReleaseLock: [LOCK],
+  PublishEvents: [CONNECT, ...PUBLISH],
+  HaltJob: [CONNECT, LOCK],
+  PlanMonth: [CONNECT, 's3:ListBucket'],
+  Sweep: [CONNECT, LOCK, ...PUBLISH],
+  Migrate: ['secretsmanager:DescribeSecret', 'secretsmanager:GetSecretValue'],
+} as const satisfies Record<(typeof NAMES)[number], readonly string[]>
+
+describe('access', () => {
+  it.each(NAMES)('%s may do what its task needs and nothing else', (name) => {
+    expect(actionsOf(job, name)).toEqual([...ALLOWED[name], ...TRACE].toSorted())
+  })
+
+  it("to MySQL is as the functions' user only, to Valkey as the locks' user of the one group", () => {
+    const text = JSON.stringify(job.findResources('AWS::IAM::Policy'))
+    const users = new Set([...text.matchAll(/dbuser:[^\]]*?\/(\w+)"/g)].map((match) => match[1]))
+    expect([...users]).toEqual(['sharelock_app'])
+    const arns = new Set([...text.matchAll(/"(arn:aws:elasticache:[^"]+)"/g)].map((match) => match[1]))
+    expect([...arns].toSorted()).toEqual(
+      ['replicationgroup', 'user'].map(
+        (kind) => `arn:aws:elasticache:ap-northeast-2:333333333333:${kind}:sharelock-prod`,
+      ),
+    )
+  })
+
+  it('only the migrator is told where the master secret is', () => {
+    const functions = Object.entries(job.findResources('AWS::Lambda::Function'))
+    const told = functions.filter(([, { Properties }]) =>
+      JSON.stringify(Properties.Environment ?? {}).includes('MasterUserSecret'),
+    )
+    expect(told.map(([id]) => id.slice(0, -8))).toEqual(['FunctionsMigrate'])
+  })
+
+  it('needs no secret: none stands in an environment or a template', () => {
+    for (const template of [data, job]) {
+      const text = JSON.stringify(template.toJSON())
+      for (const word of ['_PASSWORD"', '"MasterUserPassword"', 'AuthToken', 'resolve:secretsmanager', 'AKIA'])
+        expect(text.includes(word), word).toBe(false)
+    }
+  })
+})
+
+describe('the environment', () => {
+  /** With something in place of what only the deployment knows. */
+  const environmentOf = (name: (typeof NAMES)[number]): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(functionOf(job, name).Environment?.Variables ?? {}).map(([key, value]) => [
+        key,
+        typeof value === 'string' ? value : /PORT/.test(key) ? '1234' : 'arn:imported',
+      ]),
+    )
+
+  it.each(NAMES.filter((name) => name !== 'Migrate'))('of %s is one its code accepts: IAM and verified TLS', (name) => {
+    expect(readEnv({ AWS_REGION: 'ap-northeast-2', ...environmentOf(name) })).toMatchObject({
+      STAGE: 'prod',
+      DATABASE_USER: 'sharelock_app',
+      DATABASE_AUTH: 'iam',
+      DATABASE_TLS: 'verify',
+      LOCK_AUTH: 'iam',
+      LOCK_TLS: 'verify',
+      LOCK_USER: 'sharelock-prod',
+      LOCK_GROUP_ID: 'sharelock-prod',
+    })
+  })
+
+  it('of the migrator is one its code accepts', () => {
+    expect(readMigratorEnv({ AWS_REGION: 'ap-northeast-2', ...environmentOf('Migrate') })).toMatchObject({
+      DATABASE_USER: 'sharelock_app',
+      SMOKE_DISTRIBUTOR: '',
+    })
+  })
+
+  it('gives the topic to those who publish', () => {
+    const told = NAMES.filter((name) => 'TOPIC_ARN' in environmentOf(name))
+    expect(told).toEqual(['PublishEvents', 'Sweep'])
+  })
+})
+
+describe('concurrency', () => {
+  it.each(NAMES)('of %s is reserved within the budget of connections', (name) => {
+    const config = stageConfig('prod')
+    const expected = name in TASKS ? sandboxesMax(name, config) : 1
+    expect(functionOf(job, name).ReservedConcurrentExecutions).toBe(expected)
+  })
+
+  it('is left to the account where the stage says so', () => {
+    const dev = stageTemplates('dev').job
+    for (const name of NAMES) expect(functionOf(dev, name)).not.toHaveProperty('ReservedConcurrentExecutions')
+  })
+})
+
+describe('the migration', () => {
+  it('runs before anything works with the new code', () => {
+    const { Resources } = job.toJSON()
+    const gated = Object.entries(Resources as Record<string, { Type: string; DependsOn?: string[] }>).filter(
+      ([, { Type }]) =>
+        [
+          'AWS::StepFunctions::StateMachine',
+          'AWS::Events::Rule',
+          'AWS::Scheduler::Schedule',
+          'AWS::Lambda::Alias',
+        ].includes(Type),
+    )
+    expect(gated.map(([id]) => id.replace(/[0-9A-F]{8}$/, '')).toSorted()).toEqual([
+      'DispatchStateMachine',
+      'HaltRule',
+      'HaltRuleHaltJobLive',
+      'JobStateMachine',
+      'SchedulesMonth',
+      'SchedulesSweep',
+      'SchedulesSweepLive',
+    ])
+    for (const [id, { DependsOn }] of gated) expect(DependsOn, id).toContain('Migration')
+  })
+
+  it('is called by version, once, and fails the deployment when it fails', () => {
+    job.hasResourceProperties('Custom::Trigger', {
+      HandlerArn: { Ref: Match.stringLikeRegexp('^FunctionsMigrateCurrentVersion') },
+      InvocationType: 'RequestResponse',
+      Timeout: String(TRIGGER_TIMEOUT_S * 1_000),
+    })
+  })
+
+  it("its timeout < the trigger's <= Lambda's ceiling: a call is never repeated beside the first", () => {
+    expect(SUPPORT.Migrate.lambdaTimeoutS).toBeLessThan(TRIGGER_TIMEOUT_S)
+    expect(TRIGGER_TIMEOUT_S).toBeLessThanOrEqual(900)
+  })
+})
+
+describe('the triggers', () => {
+  it('the month is dispatched on its day and hour in Seoul, with the scheduled time', () => {
+    job.hasResourceProperties('AWS::Scheduler::Schedule', {
+      ScheduleExpression: 'cron(0 2 10 * ? *)',
+      ScheduleExpressionTimezone: 'Asia/Seoul',
+      FlexibleTimeWindow: { Mode: 'OFF' },
+      State: 'ENABLED',
+      Target: {
+        Arn: { Ref: Match.stringLikeRegexp('^DispatchStateMachine') },
+        Input: '{"scheduledAt":"<aws.scheduler.scheduled-time>"}',
+        DeadLetterConfig: Match.anyValue(),
+        RetryPolicy: { MaximumEventAgeInSeconds: 86_400 },
+      },
+    })
+  })
+
+  it('the sweeper is called every few minutes', () => {
+    job.hasResourceProperties('AWS::Scheduler::Schedule', {
+      ScheduleExpression: 'rate(5 minutes)',
+      Target: {
+        Arn: { Ref: Match.stringLikeRegexp('^SchedulesSweepLive') },
+        Input: '{"registeredByDay":12}',
+        DeadLetterConfig: Match.anyValue(),
+      },
+    })
+  })
+
+  it("every end without success of the job's machine, and of no other, calls HaltJob", () => {
+    job.hasResourceProperties('AWS::Events::Rule', {
+      EventPattern: {
+        source: ['aws.states'],
+        'detail-type': ['Step Functions Execution Status Change'],
+        detail: {
+          stateMachineArn: [{ Ref: Match.stringLikeRegexp('^JobStateMachine') }],
+          status: ['FAILED', 'ABORTED', 'TIMED_OUT'],
+        },
+      },
+      Targets: [
+        Match.objectLike({
+          Arn: { Ref: Match.stringLikeRegexp('^HaltRuleHaltJobLive') },
+          DeadLetterConfig: Match.anyValue(),
+        }),
+      ],
+    })
+  })
+
+  it('keep what they could not deliver, encrypted, for two weeks', () => {
+    job.resourceCountIs('AWS::SQS::Queue', 2)
+    job.allResourcesProperties('AWS::SQS::Queue', { SqsManagedSseEnabled: true, MessageRetentionPeriod: 1_209_600 })
+  })
+})
+
+describe('an operator', () => {
+  it('may upload, start, watch, stop and read reports, and nothing else', () => {
+    const [policy] = Object.values(job.findResources('AWS::IAM::ManagedPolicy'))
+    const statements: { Action: string | string[]; Resource: unknown }[] = policy?.Properties.PolicyDocument.Statement
+    expect(statements.flatMap(({ Action }) => Action).toSorted()).toEqual([
+      's3:GetObject',
+      's3:ListBucket',
+      's3:PutObject',
+      'states:DescribeExecution',
+      'states:DescribeStateMachine',
+      'states:GetExecutionHistory',
+      'states:ListExecutions',
+      'states:StartExecution',
+      'states:StopExecution',
+    ])
+    for (const { Resource } of statements) expect(Resource).not.toBe('*')
+  })
+
+  it('can redrive nothing', () => {
+    expect(JSON.stringify(job.toJSON())).not.toContain('RedriveExecution')
+  })
+})

@@ -1,0 +1,168 @@
+import { createRequire } from 'node:module'
+import { StateMachine, type StateMachineDefinition } from 'aws-local-stepfunctions'
+import { beforeAll, describe, expect, it } from 'vitest'
+import {
+  DISTRIBUTORS_MAX,
+  HISTORY_EVENTS_MAX,
+  PAYLOAD_BYTES_MAX,
+  TASK_MARGIN_S,
+} from '../../functions/contract/limits.ts'
+import { ExecutionInput, PlanMonthInput, type PlanMonthOutput } from '../../functions/contract/messages.ts'
+import { SUPPORT } from '../../functions/contract/tasks.ts'
+import { fail } from './engine.ts'
+import { allStates, type Definition, definitionOf, jobTemplate } from './synth.ts'
+
+const validate = createRequire(import.meta.url)('asl-validator') as (definition: object) => {
+  isValid: boolean
+  errorsText: (separator?: string) => string
+}
+
+let definition: Definition
+beforeAll(() => {
+  definition = definitionOf(jobTemplate(), 'Dispatch')
+}, 60_000)
+
+const PLAN: PlanMonthOutput = {
+  month: '2026-10',
+  starts: ['ARIA', 'BALLAD', 'CANTATA'].map((distributor) => ({
+    distributor,
+    key: `incoming/${distributor}/2026-10.csv`,
+  })),
+  missing: [],
+  missingCount: 0,
+}
+const SCHEDULED = { scheduledAt: '2026-11-09T17:00:00Z' }
+
+type Call = { readonly task: string; readonly input: unknown }
+
+/** Runs the dispatch against an account that remembers the names of its executions. */
+const dispatch = async (plan: PlanMonthOutput, used: Set<string>, change: Record<string, () => never> = {}) => {
+  const calls: Call[] = []
+  const record = (task: string, answer: (input: never) => unknown) => async (input: unknown) => {
+    calls.push({ task, input })
+    change[task]?.()
+    return answer(input as never) as never
+  }
+  const machine = new StateMachine(structuredClone(definition) as unknown as StateMachineDefinition)
+  const run = machine.run(SCHEDULED, {
+    context: { Execution: { Id: 'arn:dispatch', Name: 'dispatch' } } as never,
+    overrides: {
+      taskResourceLocalHandlers: {
+        PlanMonth: record('PlanMonth', () => plan),
+        StartJob: record('StartJob', ({ Name }: { Name: string }) => {
+          if (used.has(Name)) fail('StepFunctions.ExecutionAlreadyExistsException')
+          used.add(Name)
+          return { ExecutionArn: `arn:${Name}` }
+        }),
+        ReportMissing: record('ReportMissing', () => ({ MessageId: '1' })),
+      },
+      waitTimeOverrides: { Pace: 1 },
+      retryIntervalOverrides: { PlanMonth: 0, StartJob: 0 },
+    },
+  })
+  const result: { output?: unknown; failure?: string } = await run.result.then(
+    (output) => ({ output }),
+    (error: Error) => ({ failure: (error.cause as Error).name }),
+  )
+  return {
+    ...result,
+    calls,
+    inputsOf: (task: string) => calls.filter((call) => call.task === task).map(({ input }) => input),
+  }
+}
+
+describe('the dispatch', () => {
+  it('is valid Amazon States Language, plain enough for the local engine', () => {
+    const { isValid, errorsText } = validate(structuredClone(definition))
+    expect(isValid, errorsText('\n')).toBe(true)
+    expect(JSON.stringify(definition)).not.toMatch(/QueryLanguage|DISTRIBUTED|AWS_STEP_FUNCTIONS_STARTED_BY/)
+  })
+
+  it('gives every task a clock: PlanMonth a longer one than its Lambda', () => {
+    const states = allStates(definition)
+    expect(states.get('PlanMonth')?.TimeoutSeconds).toBe(SUPPORT.PlanMonth.lambdaTimeoutS + TASK_MARGIN_S)
+    for (const state of states.values()) if (state.Type === 'Task') expect(state.TimeoutSeconds).toBeGreaterThan(0)
+  })
+
+  it('starts one execution per distributor, under its agreed name, with an input that the job accepts', async () => {
+    const { output, inputsOf } = await dispatch(PLAN, new Set())
+    expect(output).toMatchObject({ outcomes: ['started', 'started', 'started'] })
+    const starts = inputsOf('StartJob') as { Name: string; Input: unknown }[]
+    expect(starts.map(({ Name }) => Name)).toEqual(
+      ['ARIA', 'BALLAD', 'CANTATA'].map((code) => `${code}-2026-10-scheduled`),
+    )
+    for (const { Input } of starts)
+      expect(ExecutionInput.parse(Input)).toMatchObject({ month: '2026-10', onHeld: 'wait', requestedBy: 'schedule' })
+    for (const input of inputsOf('PlanMonth'))
+      expect(PlanMonthInput.parse(input)).toEqual({ request: SCHEDULED, monthsBack: 1 })
+  })
+
+  it('starts nothing twice when the schedule delivers twice', async () => {
+    const used = new Set<string>()
+    await dispatch(PLAN, used)
+    const { output } = await dispatch(PLAN, used)
+    expect(output).toMatchObject({ outcomes: Array(3).fill('already started') })
+    expect(used.size).toBe(3)
+  })
+
+  it('starts the others where one was started before', async () => {
+    const { output } = await dispatch(PLAN, new Set(['BALLAD-2026-10-scheduled']))
+    expect(output).toMatchObject({ outcomes: ['started', 'already started', 'started'] })
+  })
+
+  it('is red where an execution could not be started, after the others were', async () => {
+    let calls = 0
+    const { failure, inputsOf } = await dispatch(PLAN, new Set(), {
+      StartJob: (() => (calls++ === 1 ? fail('StepFunctions.AccessDeniedException') : undefined)) as () => never,
+    })
+    expect(failure).toBe('NotAllStarted')
+    expect(inputsOf('StartJob')).toHaveLength(3)
+  })
+
+  it('waits through throttling', async () => {
+    let calls = 0
+    const { output } = await dispatch(PLAN, new Set(), {
+      StartJob: (() => (calls++ === 0 ? fail('StepFunctions.ThrottlingException') : undefined)) as () => never,
+    })
+    expect(output).toMatchObject({ outcomes: ['started', 'started', 'started'] })
+  })
+
+  it('reports those without a file at the end, and names them', async () => {
+    const missing = [{ distributor: 'DUET', reason: 'no file' }]
+    const { output, calls, inputsOf } = await dispatch({ ...PLAN, missing, missingCount: 1 }, new Set())
+    expect(calls.at(-1)?.task).toBe('ReportMissing')
+    expect(inputsOf('ReportMissing')).toMatchObject([{ Message: { month: '2026-10', missing } }])
+    expect(output).toMatchObject({ month: { missing } })
+  })
+
+  it('has started all where even the report fails', async () => {
+    const plan = { ...PLAN, missing: [{ distributor: 'DUET', reason: 'no file' }], missingCount: 1 }
+    const { output } = await dispatch(plan, new Set(), { ReportMissing: () => fail('SNS.InternalErrorException') })
+    expect(output).toMatchObject({ report: { Error: 'SNS.InternalErrorException' } })
+  })
+
+  it('of no distributor at all starts nothing and is green', async () => {
+    const { output } = await dispatch({ ...PLAN, starts: [] }, new Set())
+    expect(output).toMatchObject({ outcomes: [] })
+  })
+
+  it('is red where the month can not be planned', async () => {
+    const { failure } = await dispatch(PLAN, new Set(), { PlanMonth: () => fail('InvalidInput') })
+    expect(failure).toBe('InvalidInput')
+  })
+})
+
+describe('the largest month', () => {
+  it('stays below the limits of history and payload', () => {
+    const code = 'D'.repeat(32)
+    const start = { distributor: code, key: `incoming/${code}/2026-10.csv.gz` }
+    const state = {
+      ...SCHEDULED,
+      month: { ...PLAN, starts: Array(DISTRIBUTORS_MAX).fill(start), missingCount: 0 },
+      outcomes: Array(DISTRIBUTORS_MAX).fill('already started'),
+    }
+    expect(JSON.stringify(state).length).toBeLessThan(0.8 * PAYLOAD_BYTES_MAX)
+    // StartJob 5, Wait 2, Pass 2, the iteration 2; and as many retries as one start in ten may need: 3 events each.
+    expect(DISTRIBUTORS_MAX * (11 + 3)).toBeLessThan(0.8 * HISTORY_EVENTS_MAX)
+  })
+})

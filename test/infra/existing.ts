@@ -1,0 +1,54 @@
+import { type AwsStage, readConfig, type StageValues } from '../../infra/config.ts'
+
+/** A stage in somebody's VPC, on their database and their Valkey: nothing of these is created. */
+export const EXISTING = {
+  kind: 'aws',
+  stage: 'guest',
+  account: '555555555555',
+  region: 'ap-northeast-2',
+  lanes: 4,
+  jobsMax: 4,
+  paceSeconds: 60,
+  tracing: true,
+  logRetentionDays: 30,
+  network: {
+    kind: 'existing',
+    vpcId: 'vpc-0123456789abcdef0',
+    zones: ['ap-northeast-2a', 'ap-northeast-2c'],
+    subnetIds: ['subnet-0123456789abcdef0', 'subnet-0123456789abcdef1'],
+    routeTableIds: ['rtb-0123456789abcdef0', 'rtb-0123456789abcdef1'],
+    endpoints: true,
+  },
+  database: {
+    kind: 'existing',
+    identifier: 'settlement',
+    endpoint: 'settlement.abcdefghijkl.ap-northeast-2.rds.amazonaws.com',
+    resourceId: 'db-ABCDEFGHIJKLMNOPQRSTUVWXYZ',
+    securityGroupId: 'sg-0123456789abcdef0',
+    masterSecretArn: 'arn:aws:secretsmanager:ap-northeast-2:555555555555:secret:settlement-AbCdEf',
+    maxConnections: 1_000,
+  },
+  lock: {
+    kind: 'existing',
+    groupId: 'locks',
+    endpoint: 'master.locks.abcdef.apn2.cache.amazonaws.com',
+    user: 'sharelock',
+    securityGroupId: 'sg-0123456789abcdef1',
+  },
+  schedule: { day: 5, hour: 3, enabled: true },
+  alarms: {
+    emails: [],
+    topicArn: 'arn:aws:sns:ap-northeast-2:555555555555:on-call',
+    outboxAgeMinutes: 15,
+    registeredByDay: 7,
+  },
+  sweepMinutes: 5,
+  reservedConcurrency: false,
+} as const satisfies StageValues
+
+/** Checked, as a stage that is deployed. */
+export const deployed = (values: StageValues): AwsStage => {
+  const config = readConfig(values)
+  if (config.kind === 'local') throw new Error('The local stage is not deployed')
+  return config
+}

@@ -1,0 +1,42 @@
+/*
+ * Sharelock's protocol as a model for Spin. `node test/model/run.ts` checks it; docs/model.md says what it leaves out.
+ *
+ * words.pml      words, what the stores keep, what each process carries
+ * lock.pml       Valkey: acquire, extend, release; the TTL may end at any moment
+ * chunk.pml      a lane's chunk: verify the lock, guard, mark, rows, commit
+ * tasks.pml      OpenJob, PlanDelete, MarkDeleted, BeginRegistering, MarkRegistered, HaltJob
+ * execution.pml  the state machine
+ * zombie.pml     a task the engine gave up on
+ */
+#include "words.pml"
+#include "lock.pml"
+#include "chunk.pml"
+#include "tasks.pml"
+#include "execution.pml"
+#include "zombie.pml"
+
+init {
+  atomic {
+    if
+    :: d_step { rows[0] = OLD; rows[1] = OLD }
+    :: skip /* the first month of a distributor */
+    fi;
+    sources[A] = FIRST;
+    if
+    :: sources[B] = FIRST
+    :: sources[B] = OTHER
+    fi;
+    run Valkey();
+    run Execution(A);
+    run Execution(B);
+    run Worker(0);
+    run Worker(1);
+    run Worker(2);
+#ifdef STRAY_WORKER
+    run Worker(STRAY);
+#endif
+#ifdef STRAY_TASK
+    run Zombie()
+#endif
+  }
+}

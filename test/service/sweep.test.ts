@@ -1,0 +1,195 @@
+import { type PublishCommand, SNSClient } from '@aws-sdk/client-sns'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { LOCK_TTL_MS } from '../../functions/contract/limits.ts'
+import { openJob } from '../../functions/job/open-job.ts'
+import { isOverdue, sweep } from '../../functions/job/sweep.ts'
+import type { Run } from '../../functions/job/task.ts'
+import { readJob } from '../../functions/store/job.ts'
+import { tryAcquire } from '../../functions/store/lock/acquire.ts'
+import { openLockClient } from '../../functions/store/lock/client.ts'
+import { release } from '../../functions/store/lock/release.ts'
+import { writeEvent } from '../../functions/store/outbox.ts'
+import { quietJobs } from '../../functions/store/sweep.ts'
+import { newSlice, useTestDatabase } from '../support/test-database.ts'
+import { headOf, opening, testRun } from '../support/test-run.ts'
+
+const db = useTestDatabase('sweep')
+const QUIET_S = 600
+const INPUT = { registeredByDay: 28 }
+
+/** A topic that takes everything, or nothing, and what it took. */
+class Topic extends SNSClient {
+  readonly taken: string[] = []
+  refuses = false
+  override send = (async (command: PublishCommand) => {
+    if (this.refuses) throw new Error('the topic is away')
+    this.taken.push(String(command.input.Message))
+    return {}
+  }) as never
+}
+
+const runWith = (topic: Topic, change: Partial<Run> = {}): Run => ({ ...testRun(db.connect()), sns: topic, ...change })
+
+/** A job that was opened `minutes` ago and has done nothing since. */
+const openedAgo = async (minutes: number, token = 'a/1') => {
+  const slice = await newSlice(db.outside)
+  const job = await openJob(testRun(db.connect()), opening(slice, token, null))
+  await db.outside.change('update job set opened_at = current_timestamp(6) - interval ? minute where id = ?', [
+    minutes,
+    job.id,
+  ])
+  return { slice, job }
+}
+
+const closeAll = () =>
+  Promise.all([
+    db.outside.change('update job set closed_at = current_timestamp(6) where closed_at is null'),
+    db.outside.change('update outbox set published_at = current_timestamp(6) where published_at is null'),
+  ])
+
+beforeEach(closeAll)
+
+describe('an open job without a lock', () => {
+  test('is halted after a while, saying why, and its lock can be acquired and its job resumed', async () => {
+    const { slice, job } = await openedAgo(15)
+    const topic = new Topic()
+    expect(await sweep(runWith(topic), INPUT, QUIET_S)).toMatchObject({ halted: [job.id], locked: [], unknown: [] })
+    const row = await readJob(db.outside, job.id)
+    expect(row).toMatchObject({ fence: job.fence + 1, halt_error: 'Abandoned', lock_token: null })
+    expect(topic.taken.map((text) => JSON.parse(text))).toMatchObject([
+      { type: 'JobHalted', job: job.id, error: 'Abandoned', distributor: slice.distributor, fence: job.fence + 1 },
+    ])
+    const resumed = await openJob(testRun(db.connect()), opening(slice, 'b/2', { job: job.id, fence: job.fence + 1 }))
+    expect(resumed).toMatchObject({ id: job.id, outcome: 'taken over' })
+  })
+
+  test('is halted once: a second sweep changes nothing', async () => {
+    const { job } = await openedAgo(15)
+    await sweep(runWith(new Topic()), INPUT, QUIET_S)
+    const topic = new Topic()
+    expect(await sweep(runWith(topic), INPUT, QUIET_S)).toMatchObject({ halted: [], published: 0 })
+    expect(topic.taken).toEqual([])
+    expect(await readJob(db.outside, job.id)).toMatchObject({ fence: job.fence + 1 })
+  })
+
+  test('is halted once by two sweeps side by side', async () => {
+    const { job } = await openedAgo(15)
+    const reports = await Promise.all([1, 2].map(() => sweep(runWith(new Topic()), INPUT, QUIET_S)))
+    expect(reports.flatMap(({ halted }) => halted)).toEqual([job.id])
+    const events = await db.outside.rows('select id from outbox where job_id = ?', [job.id])
+    expect(events).toHaveLength(1)
+  })
+
+  test('is left alone while it is young', async () => {
+    const { job } = await openedAgo(5)
+    expect(await sweep(runWith(new Topic()), INPUT, QUIET_S)).toMatchObject({ halted: [] })
+    expect(await readJob(db.outside, job.id)).toMatchObject({ fence: job.fence, halted_at: null })
+  })
+
+  test('is left alone while its ledger is marked, whatever its age', async () => {
+    const { job } = await openedAgo(15)
+    await db.outside.change(
+      `insert into job_chunk (job_id, phase, number, from_isrc, row_count, marked_at)
+       values (?, 'delete', 0, 'KRA000000000', 1, current_timestamp(6) - interval 1 minute)`,
+      [job.id],
+    )
+    expect(await sweep(runWith(new Topic()), INPUT, QUIET_S)).toMatchObject({ halted: [] })
+  })
+
+  test('is left alone just after a transition', async () => {
+    const { job } = await openedAgo(15)
+    await db.outside.change(`update job set state = 'DELETED', deleted_at = current_timestamp(6) where id = ?`, [
+      job.id,
+    ])
+    expect(await sweep(runWith(new Topic()), INPUT, QUIET_S)).toMatchObject({ halted: [] })
+  })
+})
+
+describe('an open job that somebody locked', () => {
+  test('is left alone, and halted by a later sweep once the lock is gone', async () => {
+    const { slice, job } = await openedAgo(15)
+    const client = await openLockClient(testRun(db.outside).env)
+    expect(await tryAcquire(client, slice, 'a/1', LOCK_TTL_MS)).toBeNull()
+    expect(await sweep(runWith(new Topic()), INPUT, QUIET_S)).toMatchObject({ halted: [], locked: [job.id] })
+    await release(client, slice, 'a/1')
+    expect(await sweep(runWith(new Topic()), INPUT, QUIET_S)).toMatchObject({ halted: [job.id] })
+    client.disconnect()
+  })
+
+  test('is left alone where Valkey does not say', async () => {
+    const { job } = await openedAgo(15)
+    const silent = { eval: () => Promise.reject(new Error('connection refused')) }
+    const run = runWith(new Topic(), { lock: async () => silent })
+    expect(await sweep(run, INPUT, QUIET_S)).toMatchObject({ halted: [], unknown: [job.id] })
+    expect(await readJob(db.outside, job.id)).toMatchObject({ fence: job.fence, halted_at: null })
+  })
+})
+
+describe('a job that is no longer the one that was seen', () => {
+  test('is left alone: taken over between the look and the halt', async () => {
+    const { slice, job } = await openedAgo(15)
+    let taken = false
+    const run = runWith(new Topic(), {
+      lock: async () => ({
+        // Between the sweeper's look at the lock and its halt, another run takes over.
+        eval: async () => {
+          if (!taken) await openJob(testRun(db.connect()), opening(slice, 'b/2', headOf(job)))
+          taken = true
+          return null
+        },
+      }),
+    })
+    expect(await sweep(run, INPUT, QUIET_S)).toMatchObject({ halted: [] })
+    expect(await readJob(db.outside, job.id)).toMatchObject({ lock_token: 'b/2', halted_at: null })
+  })
+
+  test('is no quiet job once it is halted, REGISTERED or closed', async () => {
+    for (const change of [
+      'halted_at = current_timestamp(6)',
+      `state = 'REGISTERED'`,
+      'closed_at = current_timestamp(6)',
+    ]) {
+      const { job } = await openedAgo(15)
+      await db.outside.change(`update job set ${change} where id = ?`, [job.id])
+    }
+    expect(await quietJobs(db.outside, QUIET_S)).toEqual([])
+  })
+})
+
+describe('the outbox', () => {
+  test('is emptied, more than one batch of it, oldest first', async () => {
+    const { job } = await openedAgo(1)
+    for (let number = 0; number < 150; number += 1) await writeEvent(db.outside, job.id, 'JobHalted', { number })
+    const topic = new Topic()
+    expect(await sweep(runWith(topic), INPUT, QUIET_S)).toMatchObject({ published: 150, pending: 0 })
+    expect(topic.taken.map((text) => JSON.parse(text).number)).toEqual(
+      Array.from({ length: 150 }, (_, number) => number),
+    )
+  })
+
+  test('keeps what the topic refuses, and the sweep says so without failing', async () => {
+    const { job } = await openedAgo(1)
+    await writeEvent(db.outside, job.id, 'JobHalted', {})
+    const topic = new Topic()
+    topic.refuses = true
+    expect(await sweep(runWith(topic), INPUT, QUIET_S)).toMatchObject({ published: 0, pending: 1 })
+    topic.refuses = false
+    expect(await sweep(runWith(topic), INPUT, QUIET_S)).toMatchObject({ published: 1, pending: 0 })
+  })
+})
+
+describe('the month', () => {
+  test.each([
+    ['before its day', '2026-10-11T14:59:59Z', null, false],
+    ['on its day, in Seoul, without any job', '2026-10-11T15:00:00Z', null, true],
+    ['with a job of the month before', '2026-10-12T15:00:00Z', '2026-09-30 14:59:59.000000', true],
+    [
+      'with a job of this month in Seoul, last month in UTC',
+      '2026-10-12T15:00:00Z',
+      '2026-09-30 15:00:00.000000',
+      false,
+    ],
+  ])('%s', (_, now, registeredAt, expected) => {
+    expect(isOverdue(new Date(now), 12, registeredAt)).toBe(expected)
+  })
+})
