@@ -36,7 +36,7 @@ describe('deleting', () => {
     for (const each of [before, slice, after]) await loadChunk(db.outside, each, linesOf(0, 12_000))
     const job = await openJob(run(), opening(slice, 'a/1', null))
     const plan = await planDelete(run(), guarded(slice, job))
-    expect(plan.chunks).toBe(3)
+    expect(plan.chunks).toBe(5)
     for (const item of plan.items) await deleteAll(run(), slice, job, item)
     expect(await markDeleted(run(), guarded(slice, job))).toMatchObject({ state: 'DELETED' })
     expect((await totalsOf(db.outside, slice)).rows).toBe(0)
