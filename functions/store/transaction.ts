@@ -104,7 +104,7 @@ export const exclusively = async <T>(database: Database, jobId: number, work: ()
     } catch (error) {
       if (!(error instanceof RowBlocked)) throw error
       if (kills >= FENCE_KILLS_MAX) throw unreachable(error)
-      await database.kill(await holdersOf(database, jobId))
+      await killHolders(database, { table: 'job', key: String(jobId) })
     }
   }
 }
@@ -118,18 +118,37 @@ const blocked = (error: DatabaseError): 'blocked' => {
   throw error
 }
 
-/** The server's thread ids of the connections of our own user that hold a lock on the job row. */
-const holdersOf = async (database: Database, jobId: number): Promise<number[]> => {
+/** A row by its table and primary key, as performance_schema writes it, e.g. `7` or `7, 2, 15`. */
+type Row = { readonly table: 'job' | 'job_chunk'; readonly key: string }
+
+/**
+ * Ends the connections of our own user that hold a lock on the row; their transactions roll back. Only for locks that
+ * nobody may hold for long: a frozen or vanished worker would keep them until the server's wait_timeout.
+ */
+const killHolders = async (database: Database, { table, key }: Row): Promise<void> => {
   const rows = await statement(database, () =>
     database.rows<{ id: number }>(
       `select distinct t.processlist_id as id
        from performance_schema.data_locks l
        join performance_schema.threads t on t.thread_id = l.thread_id
-       where l.object_schema = database() and l.object_name = 'job' and l.index_name = 'PRIMARY'
+       where l.object_schema = database() and l.object_name = ? and l.index_name = 'PRIMARY'
          and l.lock_data = ? and l.lock_status = 'GRANTED' and t.processlist_user = ?
          and t.processlist_id <> connection_id()`,
-      [String(jobId), database.user],
+      [table, key, database.user],
     ),
   )
-  return rows.map((row) => row.id)
+  await database.kill(rows.map((row) => row.id))
+}
+
+/**
+ * Runs a statement that waits for one ledger row. A second run of a chunk waits here for the first; a first run that
+ * still has not ended after LOCK_WAIT_TIMEOUT_S is frozen or gone, and is killed before the chunk is rerun.
+ */
+export const unblocked = async <T>(database: Database, key: string, work: () => Promise<T>): Promise<T> => {
+  try {
+    return await work()
+  } catch (error) {
+    if ((error as DatabaseError).errno === LOCK_WAIT_TIMEOUT) await killHolders(database, { table: 'job_chunk', key })
+    throw error
+  }
 }

@@ -5,7 +5,8 @@ import { openJob } from '../../functions/job/open-job.ts'
 import { runChunks } from '../../functions/job/run-chunks.ts'
 import type { Run } from '../../functions/job/task.ts'
 import { markDeleted, markRegistered, planDelete } from '../../functions/job/transitions.ts'
-import { insertRegisterPlan, progressOf } from '../../functions/store/ledger.ts'
+import { guardShared } from '../../functions/store/job.ts'
+import { insertRegisterPlan, markChunk, progressOf } from '../../functions/store/ledger.ts'
 import { loadChunk, totalsOf } from '../../functions/store/share-ratio.ts'
 import { deleteAll, EVERYTHING, registerAll } from '../support/chunk-work.ts'
 import { linesOf, newSlice, useTestDatabase } from '../support/test-database.ts'
@@ -248,5 +249,21 @@ describe('registering', () => {
     expect((await totalsOf(db.outside, slice)).rows).toBe(8)
     await registerAll(run(), input, bodies)
     expect((await totalsOf(db.outside, slice)).rows).toBe(16)
+  })
+})
+
+describe('a worker that froze with its rows written', () => {
+  test('is killed by the next attempt of its chunk, which then takes effect once', async () => {
+    const slice = await newSlice(db.outside)
+    const { job, input, bodies } = await registering(slice)
+    const frozen = db.connect()
+    await frozen.begin()
+    await guardShared(frozen, { id: job.id, fence: job.fence, state: 'REGISTERING' })
+    await markChunk(frozen, job.id, 'register', 0)
+    await loadChunk(frozen, slice, bodies[0] as Buffer)
+    await registerAll(run(), input, bodies)
+    expect(await totalsOf(db.outside, slice)).toEqual({ rows: 16, shareSum: '400.000000' })
+    await expect(frozen.commit()).rejects.toThrow()
+    expect((await marks(job.id, 'register')).marked).toBe(2)
   })
 })
