@@ -74,7 +74,7 @@ describe('the alarms', () => {
     )
   })
 
-  it("fit the numbers: an old lock is at three quarters of its life, a full database 80 % of its connections", () => {
+  it('fit the numbers: an old lock is at three quarters of its life, a full database 80 % of its connections', () => {
     expect(alarm('lock-near-ttl').Threshold).toBe(0.75 * LOCK_TTL_MS)
     expect(alarm('database-connections').Threshold).toBe(480)
     expect(alarm('outbox-old').Threshold).toBe(15 * 60)

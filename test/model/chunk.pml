@@ -1,30 +1,40 @@
 /*
  * A lane's loop over the chunks of its item: functions/job/run-chunks.ts with verify-lock.ts, guardShared and markChunk.
  *
- *   VERIFY the lock --> GUARD: begin, job row for share --> COMMIT: mark, rows, commit
+ *   READY: verify the lock --> begin, guard (job row for share) --> WRITING: mark, rows --> commit --> READY: next chunk
  *
  * Between two steps anything may happen elsewhere; the worker may stay where it is for ever (stopped, frozen, killed), lose
- * its transaction (connection lost, killed by a raise, deadlock), lose COMMIT's reply, or be started a second time. What
- * a transaction does before it commits nobody sees, so mark and rows are one step with the commit. Of two transactions
- * on the same chunk the second waits for the first one's mark: it decides after that commit, as it does here.
+ * its transaction (connection lost, killed by a raise, deadlock), lose COMMIT's reply, or be started a second time.
+ *
+ * The lock is asked and the answer is not waited for: a lock that was verified may be lost before the guard, and with the
+ * policy `proceed` nobody holds it. So every worker may go on without it, which is more than the code allows.
+ *
+ * What a transaction does before it commits nobody sees, so mark and rows are one step with the commit. Of two
+ * transactions on one chunk the second waits for the first one's mark: it decides after that commit, as it does here.
  */
 
 #define my workers[me]
 #define chunk ((my.todo & 1) -> 1 : 2)
 #define what (my.phase == DELETE -> 'd' : 'r')
-#define isExact(j) (rows[0] == jobs[j].source && rows[1] == jobs[j].source)
 
 #if defined(MUTANT_NO_GUARD) || defined(MUTANT_LOCK_ONLY) || defined(MUTANT_GUARD_NOT_HELD)
 #define holdsShared(w, j) false
 #else
-#define holdsShared(w, j) (workers[w].step == COMMIT && workers[w].job == (j))
+#define holdsShared(w, j) (workers[w].step == WRITING && workers[w].job == (j))
 #endif
 #define isShared(j) (holdsShared(0, j) || holdsShared(1, j) || holdsShared(2, j) || holdsShared(STRAY, j))
 
-#define fits(j, fence_, state_) (jobs[j].fence == (fence_) && jobs[j].state == (state_) && !jobs[j].closed)
 #define isMarked \
   (((my.phase == DELETE -> jobs[my.job].deleteMarks : jobs[my.job].registerMarks) & chunk) != 0)
 #define writes (my.listed && !isMarked)
+
+#if defined(MUTANT_NO_GUARD)
+#define passesGuard true
+#elif defined(MUTANT_LOCK_ONLY)
+#define passesGuard (lock == my.token)
+#else
+#define passesGuard fits(my.job, my.fence, STATE_OF(my.phase))
+#endif
 
 inline mark() {
   if
@@ -37,18 +47,20 @@ inline mark() {
 inline changeRows() {
   printf("worker %d: commits chunk %c%d of job %d under fence %d\n", me, what, chunk, my.job, my.fence);
   INVARIANT(6, !my.shutOut);
-  INVARIANT(2, fits(my.job, my.fence, STATE_OF(my.phase)));
   if
   :: my.phase == DELETE ->
      INVARIANT(3, (jobs[my.job].deleteEffects & chunk) == 0);
+     INVARIANT(2, fits(my.job, my.fence, DELETING));
      jobs[my.job].deleteEffects = jobs[my.job].deleteEffects | chunk;
      rows[chunk - 1] = 0
   :: else ->
-     INVARIANT(1, ((rows[0] | rows[1]) & ~jobs[my.job].source) == 0);
      INVARIANT(3, (jobs[my.job].registerEffects & chunk) == 0);
+     INVARIANT(2, fits(my.job, my.fence, REGISTERING));
+     INVARIANT(1, ((rows[0] | rows[1]) & ~jobs[my.job].source) == 0);
      jobs[my.job].registerEffects = jobs[my.job].registerEffects | chunk;
      rows[chunk - 1] = rows[chunk - 1] | jobs[my.job].source
-  fi
+  fi;
+  INVARIANT(READERS, jobs[newest].state != REGISTERED || isExact(newest))
 }
 
 inline commit() {
@@ -59,22 +71,18 @@ inline commit() {
      mark()
 #endif
   :: else ->
-     REACHED(REACH_SKIPPED);
+     REACHED(SKIPPED);
      printf("worker %d: skips chunk %c%d, which is marked\n", me, what, chunk)
   fi;
 #ifndef MUTANT_MARK_AFTER
   INVARIANT(3, jobs[my.job].deleteMarks == jobs[my.job].deleteEffects);
-  INVARIANT(3, jobs[my.job].registerMarks == jobs[my.job].registerEffects);
+  INVARIANT(3, jobs[my.job].registerMarks == jobs[my.job].registerEffects)
 #endif
-  INVARIANT(SANE, jobs[newest].state != REGISTERED || isExact(newest))
 }
 
 /* A worker tells its Map, if that is still there, and is free. */
-inline finish(outcome_) {
-  if
-  :: me < LANES && runs[my.execution].mapping && runs[my.execution].fence == my.fence -> my.outcome = outcome_
-  :: else
-  fi;
+inline finish(isDone) {
+  my.done = isDone && me < LANES && runs[my.execution].mapping && runs[my.execution].fence == my.fence;
   my.step = IDLE;
   my.execution = 0;
   my.token = 0;
@@ -83,15 +91,15 @@ inline finish(outcome_) {
   my.phase = 0;
   my.todo = 0;
   my.listed = 0;
-  my.held = 0;
   my.shutOut = 0
 }
 
 inline nextChunk() {
   my.todo = my.todo & ~chunk;
+  my.step = READY;
   if
-  :: my.todo == 0 -> finish(DONE)
-  :: else -> my.step = VERIFY
+  :: my.todo == 0 -> finish(true)
+  :: else
   fi
 }
 
@@ -103,85 +111,60 @@ inline copyToStray() {
   workers[STRAY].phase = my.phase;
   workers[STRAY].todo = my.todo;
   workers[STRAY].listed = my.listed;
-  workers[STRAY].held = my.held;
   workers[STRAY].shutOut = my.shutOut;
-  workers[STRAY].step = VERIFY
+  workers[STRAY].step = READY
 }
 
 /* A transaction that does not commit leaves nothing: neither rows nor a mark. */
 inline rolledBack() {
 #ifdef MUTANT_MARK_BEFORE
-  INVARIANT(3, my.step != COMMIT)
+  INVARIANT(3, my.step != WRITING)
 #else
   skip
 #endif
 }
 
 proctype Worker(byte me) {
-  byte outcome;
 end:
   do
+  :: d_step { my.step == READY -> extend(my.token) }
   :: d_step {
-       my.step == VERIFY ->
-       extend(my);
+       my.step == READY && passesGuard ->
+       printf("worker %d: begins chunk %c%d of job %d under fence %d\n", me, what, chunk, my.job, my.fence);
+       my.step = WRITING;
+#ifdef MUTANT_MARK_BEFORE
        if
-       :: outcome == LOST ->
-          printf("worker %d: LockLost before chunk %c%d\n", me, what, chunk);
-          finish(LOST)
-#ifdef MUTANT_NO_GUARD
-       /* The job row is asked before the transaction, and not in it. */
-       :: outcome == DONE && !fits(my.job, my.fence, STATE_OF(my.phase)) -> finish(STALE)
+       :: writes -> mark(); printf("worker %d: marks chunk %c%d at once\n", me, what, chunk)
+       :: else -> nextChunk()
+       fi
 #endif
-       :: else -> my.step = GUARD
-       fi;
-       outcome = NONE
      }
-#ifdef OUTAGE
-  :: d_step { my.step == VERIFY && my.held -> my.step = GUARD } /* Valkey out of reach, policy `proceed` */
+  :: d_step {
+       my.step == READY && !passesGuard ->
+       REACHED(STALE_FENCE);
+       printf("worker %d: StaleFence at chunk %c%d\n", me, what, chunk);
+       finish(false)
+     }
+#if defined(MUTANT_MARK_AFTER)
+  :: d_step { my.step == WRITING -> commit(); my.step = MARK }
+  :: d_step { my.step == MARK -> mark(); printf("worker %d: marks chunk %c%d\n", me, what, chunk); nextChunk() }
+#elif defined(MUTANT_MARK_BEFORE)
+  :: d_step { my.step == WRITING -> changeRows(); nextChunk() }
+#else
+  :: d_step { my.step == WRITING -> commit(); nextChunk() }
+  /* COMMIT took place and its reply is lost: the whole of it again, guard first. */
+  :: d_step { my.step == WRITING && writes -> commit(); my.step = READY }
 #endif
+  /* The transaction is lost: deadlock, connection, or a raise that killed it. Rerun from the guard. */
+  :: d_step { my.step == WRITING -> rolledBack(); my.step = READY }
+  /* LockLost, or the Lambda fails. */
+  :: d_step { my.step != IDLE -> rolledBack(); finish(false) }
 #ifdef STRAY_WORKER
   :: d_step {
-       me < LANES && my.step == VERIFY && workers[STRAY].step == IDLE ->
+       me < LANES && my.step == READY && workers[STRAY].step == IDLE ->
        printf("worker %d: chunk %c%d is run a second time, by worker %d\n", me, what, chunk, STRAY);
        copyToStray()
      }
 #endif
-  :: d_step {
-       my.step == GUARD ->
-       if
-#if defined(MUTANT_NO_GUARD)
-       :: true ->
-#elif defined(MUTANT_LOCK_ONLY)
-       :: lock == my.token ->
-#else
-       :: fits(my.job, my.fence, STATE_OF(my.phase)) ->
-#endif
-          printf("worker %d: begins chunk %c%d of job %d under fence %d\n", me, what, chunk, my.job, my.fence);
-          my.step = COMMIT;
-#ifdef MUTANT_MARK_BEFORE
-          if
-          :: writes -> mark(); printf("worker %d: marks chunk %c%d at once\n", me, what, chunk)
-          :: else -> my.step = IDLE
-          fi
-#endif
-       :: else ->
-          REACHED(REACH_STALE);
-          printf("worker %d: StaleFence at chunk %c%d\n", me, what, chunk);
-          finish(STALE)
-       fi
-     }
-#if defined(MUTANT_MARK_AFTER)
-  :: d_step { my.step == COMMIT -> commit(); my.step = MARK }
-  :: d_step { my.step == MARK -> mark(); printf("worker %d: marks chunk %c%d\n", me, what, chunk); nextChunk() }
-#elif defined(MUTANT_MARK_BEFORE)
-  :: d_step { my.step == COMMIT -> changeRows(); nextChunk() }
-#else
-  :: d_step { my.step == COMMIT -> commit(); nextChunk() }
-  /* COMMIT took place and its reply is lost: the whole of it again, guard first. */
-  :: d_step { my.step == COMMIT && writes -> commit(); my.step = GUARD }
-#endif
-  /* The transaction is lost: deadlock, connection, or a raise that killed it. Rerun from the guard, or the Lambda fails. */
-  :: d_step { my.step == COMMIT -> rolledBack(); my.step = GUARD }
-  :: d_step { my.step != IDLE -> rolledBack(); finish(STALE) }
   od
 }

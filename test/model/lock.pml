@@ -1,6 +1,6 @@
 /*
  * Valkey: functions/store/lock. Each inline is one Lua script, so one step. There is no clock: the TTL may end at any
- * moment, which also stands for a flush, a restart with no data, an eviction and a failover that lost the key.
+ * moment, which also stands for a flush, a restart without data, an eviction and a failover that lost the key.
  */
 
 inline acquire(token_) {
@@ -9,35 +9,29 @@ inline acquire(token_) {
   holder = token_
 }
 
-/* Answers in the caller's `outcome`. */
-inline extend(run_) {
-  if
-  :: !run_.held -> outcome = DONE
-  :: run_.held && lock == run_.token -> outcome = DONE
+/* Whether it is held decides less than one thinks: see chunk.pml. */
+inline extend(token_) {
 #ifdef MUTANT_RENEWAL_CREATES
-  :: run_.held && lock == 0 ->
-     lock = run_.token;
-     printf("  renewing sets the key that does not exist, to token %d\n", run_.token);
-     outcome = DONE
-  :: run_.held && lock != 0 && lock != run_.token -> outcome = LOST
-#else
-  :: run_.held && lock != run_.token -> outcome = LOST
-#endif
+  if
+  :: lock == 0 ->
+     printf("  the renewal sets the key, which does not exist, to token %d\n", token_);
+     lock = token_
+  :: else
   fi;
+#endif
   INVARIANT(5, lock == holder)
 }
 
 inline release(token_) {
+  if
 #ifdef MUTANT_UNCONDITIONAL_DEL
-  if
   :: lock != 0 ->
-     printf("  DEL removes the lock of token %d, meant for %d\n", lock, token_);
-     INVARIANT(5, lock == token_);
+     printf("  DEL, meant for the lock of token %d, removes that of token %d\n", token_, lock);
 #else
-  if
   :: lock == token_ ->
-     printf("  the lock of token %d is released\n", token_);
+     printf("  the lock of token %d is released\n", lock);
 #endif
+     INVARIANT(5, lock == token_);
      lock = 0;
      holder = 0
   :: else

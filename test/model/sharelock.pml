@@ -13,18 +13,26 @@
 #include "chunk.pml"
 #include "tasks.pml"
 #include "execution.pml"
+#ifdef STRAY_TASKS
 #include "zombie.pml"
+#endif
 
 init {
   atomic {
     if
     :: d_step { rows[0] = OLD; rows[1] = OLD }
+#ifdef FIRST_MONTH
     :: skip /* the first month of a distributor */
+#endif
     fi;
     sources[A] = FIRST;
     if
+#ifndef ONLY_OTHER_SOURCE
     :: sources[B] = FIRST
+#endif
+#ifndef ONLY_SAME_SOURCE
     :: sources[B] = OTHER
+#endif
     fi;
     run Valkey();
     run Execution(A);
@@ -35,7 +43,7 @@ init {
 #ifdef STRAY_WORKER
     run Worker(STRAY);
 #endif
-#ifdef STRAY_TASK
+#ifdef STRAY_TASKS
     run Zombie()
 #endif
   }

@@ -1,5 +1,5 @@
 /*
- * Words and state of the model. One slice; two executions, A and B (0 and 1); A has two lanes, B one; one zombie.
+ * Words and state of the model. One slice; two executions, A and B; A has two lanes, B one; one zombie.
  * Everything a store keeps is global, so a crash loses nothing but a process's place in its own program.
  */
 #define A 0
@@ -11,7 +11,7 @@
 #define JOBS_MAX 2
 #define BOTH 3 /* chunks are bits: the slice has two, to delete and to register */
 
-/* Sources are bits as well: a chunk's rows are the set of the sources that rows in its range came from. */
+/* Sources are bits as well: the rows in a chunk's range are the set of the sources they came from. */
 #define OLD 1
 #define FIRST 2
 #define OTHER 4
@@ -29,28 +29,30 @@
 
 /* step of a chunk worker */
 #define IDLE 0
-#define VERIFY 1 /* the lock */
-#define GUARD 2 /* begin, job row for share */
-#define COMMIT 3 /* in the transaction: mark, rows, commit */
-#define MARK 4 /* of a mutant only */
+#define READY 1 /* before the guard */
+#define WRITING 2 /* between guard and commit */
+#define MARK 3 /* of a mutant only */
 
-/* outcome of a task or a lane */
+/* outcome of a task */
 #define NONE 0
 #define DONE 1
-#define LOST 2 /* LockLost */
-#define STALE 3 /* StaleFence, Superseded, and every failure that ends in HaltJob */
-#define NOT_EMPTY 4
-#define CREATE 5
+#define STALE 2 /* StaleFence, Superseded, and every failure that ends in HaltJob */
+#define NOT_EMPTY 3
+#define CREATE 4
 
-/* tasks a zombie may be of */
-#define ACQUIRE 1
-#define OPEN 2
-#define PLAN 3
-#define MARK_DELETED 4
-#define BEGIN 5
-#define MARK_REGISTERED 6
-#define HALT 7
-#define RELEASE 8
+/* Tasks a zombie may be of. STRAY_TASKS says which in one check, as a set: of all at once there are too many states. */
+#define ACQUIRE 0x1
+#define OPEN 0x2
+#define PLAN 0x4
+#define MARK_DELETED 0x8
+#define BEGIN 0x10
+#define MARK_REGISTERED 0x20
+#define HALT 0x40
+#define RELEASE 0x80
+#define HALT_RELEASE 0xc0
+#define OPENING_TASKS 0x3
+#define TRANSITION_TASKS 0x3c
+#define ENDING_TASKS 0xc0
 
 typedef Job {
   unsigned state : 3;
@@ -76,27 +78,23 @@ typedef Run {
   unsigned fence : 4;
   unsigned headJob : 2;
   unsigned headFence : 4;
-  unsigned seen : 2; /* a job read before the row was taken */
-  bit seenOpen;
   unsigned nextFence : 4; /* OpenJob: the fence of the row it is about to insert */
   bit seenRows; /* PlanDelete walks the slice before it takes the row */
-  bit listed; /* the chunk numbers of its plan are still in the ledger */
-  bit held; /* lock.held */
   bit mapping
 }
 
+/* One run of a lane's item. */
 typedef Attempt {
-  unsigned step : 3;
+  unsigned step : 2;
   unsigned execution : 1;
   unsigned token : 3;
   unsigned job : 2;
   unsigned fence : 4;
   unsigned phase : 1;
   unsigned todo : 2; /* the chunks of its item that it has not been through */
-  unsigned outcome : 2;
-  bit listed;
-  bit held;
-  bit shutOut /* the lock of its failed run was released */
+  bit listed; /* their numbers are still in the ledger */
+  bit shutOut; /* the lock of its failed run was released */
+  bit done
 }
 
 /* MySQL */
@@ -110,41 +108,48 @@ unsigned holder : 3; /* who acquired it last and has not lost it: what the lock 
 
 Run runs[3];
 Attempt workers[WORKERS];
-unsigned zombie : 4; /* the task it is of */
+byte zombie; /* the task it is of */
 unsigned strayOf : 1; /* the execution it is of */
 byte sources[2];
-bit begun; /* A has acquired the lock: B may start */
+bit begun; /* A has begun: B may */
 
 /* The newest job is the one with the highest fence, as in store/job.ts and in the readers' view; 0 where there is none. */
 #define newest (jobs[2].fence > jobs[1].fence -> 2 : (inserted > 0 -> 1 : 0))
 #define isOpen(j) (jobs[j].state != REGISTERED && !jobs[j].closed)
 #define isEmpty (rows[0] == 0 && rows[1] == 0)
+#define isExact(j) (rows[0] == jobs[j].source && rows[1] == jobs[j].source)
 #define hasOpenJob ((inserted >= 1 && isOpen(1)) || (inserted >= 2 && isOpen(2)))
 #define hasTwoOpenJobs (inserted == 2 && isOpen(1) && isOpen(2))
 #define isFenceUsed(f) (jobs[1].fence == (f) || jobs[2].fence == (f))
+#define fits(j, fence_, state_) (jobs[j].fence == (fence_) && jobs[j].state == (state_) && !jobs[j].closed)
 
 /* An invariant's number travels in the assertion's text: that is how the runner names what a mutant breaks. */
 #define INVARIANT(number, condition) assert(number > 0 && (condition))
-#define SANE 9 /* not one of the six: the end of a job is what it should be */
+#define READERS 9
 
-/* A place that must be reachable: the runner asks for it and expects a counter-example. */
-#ifndef REACH
-#define REACH 0
-#endif
-#define REACHED(place) assert(REACH != place)
-#define REACH_REGISTERED_BY_A 1
-#define REACH_REGISTERED_BY_B 2
-#define REACH_RESUMED 3
-#define REACH_TAKEN_OVER 4
-#define REACH_SUPERSEDING 5
-#define REACH_SUPERSEDED 6
-#define REACH_STALE 7
-#define REACH_SKIPPED 8
-#define REACH_HALTED_MID_CHUNK 9
-#define REACH_STATUS_EVENT 10
-#define REACH_REACQUIRED 11
-#define REACH_PLANNED_AGAIN 12
-#define REACH_DUPLICATE_KEY 13
-#define REACH_REFUSED 14
-#define REACH_INSERT_TOO_LATE 15
-#define UNASKED 99
+/*
+ * A place that the search must come to, or the model would hold for want of anything happening: told once, by the checker
+ * itself, outside the state. The runner has the list of names.
+ */
+c_code {
+  static int places_told[32];
+  static void tell_place(int place) {
+    if (places_told[place]++ == 0) printf("reached %d\n", place);
+  }
+}
+#define REACHED(place) c_code { tell_place(place); }
+#define REGISTERED_AT_LAST 1
+#define STALE_FENCE 2
+#define SKIPPED 3
+#define RESUMED 4
+#define TAKEN_OVER 5
+#define SUPERSEDING 6
+#define SUPERSEDED 7
+#define JOB_OPEN 8
+#define DUPLICATE_KEY 9
+#define INSERTED_TOO_LATE 10
+#define CAME_BACK 11
+#define PLANNED_AGAIN 12
+#define SLICE_NOT_EMPTY 13
+#define HALTED_WITH_SIBLINGS 14
+#define STATUS_EVENT 15

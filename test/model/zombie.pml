@@ -1,9 +1,8 @@
 /*
  * A task that the engine gave up on and that goes on by itself: same input, same code, its answer goes nowhere. It may wait
- * at any step, or never go on.
+ * before any step, or never go on.
  */
 #define its runs[ZOMBIE]
-#define orGoesNoFurther :: skip
 
 inline forgetZombie() {
   forgetRun(its);
@@ -18,59 +17,52 @@ proctype Zombie() {
   byte target;
 end:
   do
-  :: zombie == ACQUIRE ->
-     if
-     :: d_step { lock == 0 || lock == its.token -> acquire(its.token); printf("zombie: acquires the lock, token %d\n", lock) }
-     orGoesNoFurther
-     fi;
-     d_step { forgetZombie() }
+#if STRAY_TASKS & OPENING_TASKS
+  :: d_step {
+       zombie == ACQUIRE && lock == 0 ->
+       printf("zombie: acquires the lock, token %d\n", its.token);
+       acquire(its.token);
+       forgetZombie()
+     }
+  :: d_step {
+       zombie == OPEN && its.nextFence == 0 && isNewestFree ->
+       printf("zombie: OpenJob\n");
+       decide(its, strayOf, true);
+       if
+       :: outcome == CREATE -> outcome = NONE
+       :: else -> forgetZombie()
+       fi
+     }
+  :: d_step { zombie == OPEN && its.nextFence > 0 -> printf("zombie: inserts\n"); insert(its, strayOf); forgetZombie() }
+#endif
 
-  :: zombie == RELEASE ->
-     if
-     :: d_step { release(its.token) }
-     orGoesNoFurther
-     fi;
-     d_step { forgetZombie() }
+#if STRAY_TASKS & TRANSITION_TASKS
+  :: d_step { zombie == PLAN && !its.seenRows && !isEmpty -> its.seenRows = 1 }
+  :: d_step {
+       zombie == PLAN && !isShared(its.job) ->
+       printf("zombie: PlanDelete\n");
+       planDelete(its, its.seenRows);
+       forgetZombie()
+     }
+  :: d_step { zombie == MARK_DELETED && !isShared(its.job) -> markDeleted(its); forgetZombie() }
+  :: d_step { zombie == BEGIN && !isShared(its.job) -> beginRegistering(its); forgetZombie() }
+  :: d_step { zombie == MARK_REGISTERED && !isShared(its.job) -> markRegistered(its); forgetZombie() }
+#endif
 
-  :: zombie == HALT ->
-     d_step { own(its) };
-     if
-     :: d_step {
-          target > 0 && !isShared(target) -> printf("zombie: HaltJob\n"); raise(its)
-        };
-        d_step { releaseOwn(its, strayOf) }
-     :: d_step { target == 0 -> releaseOwn(its, strayOf) }
-     orGoesNoFurther
-     fi;
-     d_step { forgetZombie() }
+#if STRAY_TASKS & ENDING_TASKS
+  :: d_step { zombie == RELEASE -> release(its.token); forgetZombie() }
+  :: d_step {
+       zombie == HALT && isOwn(its, newest) && isOpen(newest) && !isShared(newest) ->
+       printf("zombie: HaltJob\n");
+       target = newest;
+       halt(target);
+       target = 0;
+       zombie = HALT_RELEASE
+     }
+  :: d_step { zombie == HALT && !(isOwn(its, newest) && isOpen(newest)) -> zombie = HALT_RELEASE }
+  :: d_step { zombie == HALT_RELEASE -> releaseOwn(its, strayOf); forgetZombie() }
+#endif
 
-  :: d_step { zombie > NONE && zombie != ACQUIRE && zombie != RELEASE && zombie != HALT -> extend(its) };
-     if
-     :: outcome == DONE && zombie == OPEN ->
-        d_step { outcome = NONE; seeNewest(its) };
-        if
-        :: d_step {
-             !its.seenOpen || !isShared(its.seen) ->
-             printf("zombie: OpenJob\n");
-             decide(its, strayOf, true)
-           };
-           if
-           :: d_step { outcome == CREATE -> printf("zombie: OpenJob inserts\n"); insert(its, strayOf) }
-           orGoesNoFurther
-           fi
-        orGoesNoFurther
-        fi
-     :: outcome == DONE && zombie == PLAN ->
-        d_step { outcome = NONE; its.seenRows = !isEmpty };
-        if
-        :: d_step { !isShared(its.job) -> printf("zombie: PlanDelete\n"); planDelete(its) }
-        orGoesNoFurther
-        fi
-     :: d_step { outcome == DONE && zombie == MARK_DELETED && !isShared(its.job) -> markDeleted(its) }
-     :: d_step { outcome == DONE && zombie == BEGIN && !isShared(its.job) -> beginRegistering(its) }
-     :: d_step { outcome == DONE && zombie == MARK_REGISTERED && !isShared(its.job) -> markRegistered(its) }
-     orGoesNoFurther
-     fi;
-     d_step { forgetZombie() }
+  :: d_step { zombie != NONE -> forgetZombie() } /* it never goes on */
   od
 }
