@@ -15,7 +15,7 @@ export const TRACK_ROWS_MAX = 5_000
 export const MAP_ITEMS_MAX = 400
 
 /** Chunks of one item at least: fewer items mean fewer Lambda calls; more mean lanes that finish together. */
-export const ITEM_CHUNKS_MIN = 4
+export const ITEM_CHUNKS_MIN = 8
 
 /** Rows of the largest slice we plan for: "up to tens of millions". Tests compute history and payload at three times this. */
 export const SLICE_ROWS_PLANNED = 30_000_000

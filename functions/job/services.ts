@@ -36,7 +36,13 @@ export const createServices = (task: string, source: Record<string, string | und
       client ??= openLockClient(env)
       return client
     },
-    s3: new S3Client({ region: env.AWS_REGION, forcePathStyle: true, requestHandler }),
+    // Every staged object is verified by its own SHA-256, so a second checksum of each would only cost time.
+    s3: new S3Client({
+      region: env.AWS_REGION,
+      forcePathStyle: true,
+      requestHandler,
+      responseChecksumValidation: 'WHEN_REQUIRED',
+    }),
     sns: new SNSClient({ region: env.AWS_REGION, requestHandler }),
     logger: new Logger({ serviceName: task }),
     metrics,

@@ -12,6 +12,9 @@ import {
 import type { ExecutionRequest } from '../../functions/contract/messages.ts'
 import type { Stack } from '../stack.ts'
 
+/** Often enough for people; each look costs the engine, and so the run that is watched, a few milliseconds. */
+const POLL_MS = 300
+
 /** Uploads files and starts executions as an operator or the schedule does: through the AWS SDK and nothing else. */
 export class Operator {
   readonly #stack: Stack
@@ -54,7 +57,7 @@ export class Operator {
     for (;;) {
       const execution = await this.describe(executionArn)
       if (execution.status !== 'RUNNING') return execution
-      await sleep(100)
+      await sleep(POLL_MS)
     }
   }
 

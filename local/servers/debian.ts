@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { buildOnce } from '../build-once.ts'
 import { LOCAL } from '../paths.ts'
@@ -60,9 +60,10 @@ const aptOptions = (root: string): string[] => {
   return Object.entries(options).flatMap(([name, value]) => ['-o', `${name}=${value}`])
 }
 
-const apt = async (root: string, ...args: string[]): Promise<void> => {
+const apt = async (root: string, what: string, ...args: string[]): Promise<void> => {
   try {
     await run('apt-get', [...aptOptions(root), ...args], {
+      cwd: root,
       maxBuffer: OUTPUT_BYTES_MAX,
       timeout: DOWNLOAD_TIMEOUT_MS,
       env: { ...process.env, LC_ALL: 'C', DEBIAN_FRONTEND: 'noninteractive' },
@@ -70,21 +71,25 @@ const apt = async (root: string, ...args: string[]): Promise<void> => {
   } catch (error) {
     const { stderr = '' } = error as { stderr?: string }
     const reason = stderr.split('\n').find((line) => line.startsWith('E:')) ?? String(error)
-    throw new Error(
-      `MySQL and Valkey cannot be downloaded: apt-get ${args[0]} failed (${reason.trim()}). Is there a network?`,
-      { cause: error },
-    )
+    throw new Error(`${what} cannot be downloaded: apt-get ${args[0]} failed (${reason.trim()}). Is there a network?`, {
+      cause: error,
+    })
   }
 }
 
-const download = async (root: string, source: AptSource): Promise<string[]> => {
+/** A private apt: its own list of packages, sources and archives, under `root`. */
+const updateApt = async (root: string, source: AptSource, suite: string, what: string): Promise<void> => {
   const signedBy = source.signedBy === undefined ? '' : `[signed-by=${source.signedBy}] `
   await mkdir(join(root, 'state/lists/partial'), { recursive: true })
   await mkdir(join(root, 'cache/archives/partial'), { recursive: true })
   await writeFile(join(root, 'status'), '')
-  await writeFile(join(root, 'sources.list'), `deb ${signedBy}${source.uri} ${SUITE} main\n`)
-  await apt(root, 'update')
-  await apt(root, 'install', '-y', '--download-only', ...PACKAGES)
+  await writeFile(join(root, 'sources.list'), `deb ${signedBy}${source.uri} ${suite} main\n`)
+  await apt(root, what, 'update')
+}
+
+const download = async (root: string, source: AptSource): Promise<string[]> => {
+  await updateApt(root, source, SUITE, 'MySQL and Valkey')
+  await apt(root, 'MySQL and Valkey', 'install', '-y', '--download-only', ...PACKAGES)
   const archives = join(root, 'cache/archives')
   return (await readdir(archives)).filter((name) => name.endsWith('.deb')).map((name) => join(archives, name))
 }
@@ -126,6 +131,21 @@ export const debianPrefix = async (say: (line: string) => void): Promise<DebianP
     for (const leftover of ['state', 'cache']) await rm(join(temporary, leftover), { recursive: true, force: true })
   })
   return locate(root)
+}
+
+/**
+ * Unpacks one package into `root`/prefix, without what it depends on: for a program of the machine's own `suite`, which
+ * finds its libraries on the machine.
+ */
+export const unpackPackage = async (root: string, suite: string, name: string): Promise<void> => {
+  const source = await readAptSources()
+  if (source === undefined) throw new Error('None of the apt sources is a Debian archive')
+  await updateApt(root, source, suite, name)
+  await apt(root, name, 'download', name)
+  const archives = (await readdir(root)).filter((file) => file.endsWith('.deb')).map((file) => join(root, file))
+  await unpack(archives, join(root, 'prefix'))
+  for (const leftover of ['state', 'cache', ...archives.map((path) => basename(path))])
+    await rm(join(root, leftover), { recursive: true, force: true })
 }
 
 /** The id of the operating system, for messages. */
