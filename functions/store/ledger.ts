@@ -93,7 +93,7 @@ export const markChunk = async (database: Database, job: number, phase: Phase, n
   return result.affectedRows === 1
 }
 
-/** Records how many rows a marked delete chunk removed; the plan only knew an estimate. */
+/** Records how many rows a marked delete chunk removed, where a stranger made it more or fewer than planned. */
 export const recordRows = async (
   database: Database,
   job: number,

@@ -4,25 +4,31 @@ import type { Database } from './database.ts'
 import type { DeleteRange, LedgerChunk } from './ledger.ts'
 
 /**
- * Cuts what the slice holds now into ranges of about CHUNK_ROWS_MAX rows, between tracks. Together the ranges cover the
- * whole key space of the slice, gaps included, so rows that appear later fall into one of them. Empty slice: no range.
+ * Cuts what the slice holds now into ranges of at most CHUNK_ROWS_MAX rows, between tracks, each with its row count.
+ * Together the ranges cover the whole key space of the slice, gaps included, so rows that appear later fall into one of
+ * them. Empty slice: no range.
  */
 export const planRanges = async (database: Database, slice: Slice): Promise<DeleteRange[]> => {
   const ranges: DeleteRange[] = []
-  let from = ''
-  for (;;) {
-    const next = await trackAfter(database, slice, from, CHUNK_ROWS_MAX)
-    if (next === undefined) break
-    ranges.push({ from_isrc: from, before_isrc: next, row_count: CHUNK_ROWS_MAX })
-    from = next
+  for (let from = ''; ; ) {
+    const before = await trackAfter(database, slice, from, CHUNK_ROWS_MAX)
+    const rows = await countRange(database, slice, from, before ?? null)
+    if (before === undefined) {
+      if (rows > 0 || ranges.length > 0) ranges.push({ from_isrc: from, before_isrc: null, row_count: rows })
+      return ranges
+    }
+    ranges.push({ from_isrc: from, before_isrc: before, row_count: rows })
+    from = before
   }
-  const rows = await database.rows<{ count: number }>(
-    'select count(*) as count from share_ratio where distributor_id = ? and settlement_month = ? and isrc >= ?',
-    [slice.distributorId, monthDate(slice.month), from],
+}
+
+const countRange = async (database: Database, slice: Slice, from: string, before: string | null): Promise<number> => {
+  const [row] = await database.rows<{ count: number }>(
+    `select count(*) as count from share_ratio
+     where distributor_id = ? and settlement_month = ? and isrc >= ? ${before === null ? '' : 'and isrc < ?'}`,
+    [slice.distributorId, monthDate(slice.month), from, ...(before === null ? [] : [before])],
   )
-  const rest = rows[0]?.count ?? 0
-  if (rest > 0 || ranges.length > 0) ranges.push({ from_isrc: from, before_isrc: null, row_count: rest })
-  return ranges
+  return row?.count ?? 0
 }
 
 /** The track of the `offset`-th row from track `from` on, or the track behind `from` where that one fills a chunk alone. */

@@ -15,7 +15,7 @@ export const deleteAll = (by: Run, slice: Slice, job: JobMessage, item = EVERYTH
     prepare: async () => undefined,
     write: async (chunk) => {
       const rows = await deleteRange(by.database, slice, chunk)
-      await recordRows(by.database, job.id, 'delete', chunk.number, rows)
+      if (rows !== chunk.row_count) await recordRows(by.database, job.id, 'delete', chunk.number, rows)
       return rows
     },
   })
