@@ -16,7 +16,8 @@ import type { Run } from './task.ts'
  * - an open job of another source: JobOpenError, or with `supersede` closed (fence + 1) and a new one (fence + 2);
  * - newest job REGISTERED with the same source: nothing to do, unless `force`.
  *
- * Two unique keys stand behind it: one open job per slice, and (slice, fence). Error 1062 is never success.
+ * Two unique keys stand behind it: one open job per slice, and (slice, fence). Error 1062 is never success. Where no
+ * open job's row could be taken, `create` looks again behind its insert.
  *
  * @throws Failure Superseded, JobOpenError, DatabaseUnreachable
  */
@@ -66,8 +67,16 @@ const decideOn = async (run: Run, input: OpenJobInput, newest: JobRow | undefine
   return await create(run, input, newest.fence + 1, opening, 'opened')
 }
 
+/**
+ * Inserts the job, then looks again. The unique keys alone leave one order of events open: this run reads "no open job"
+ * and stalls; another run opens one, raises its fence (so that its first number is free again) and registers it; this
+ * insert then breaks neither key, and deletes what was just registered under an older fence. From the insert on our key
+ * keeps others out, so whatever came before is committed and seen here.
+ */
 const create = async (run: Run, input: OpenJobInput, fence: number, opening: Opening, outcome: string) => {
   const { id } = await insertJob(run.database, input.slice, fence, opening)
+  const newest = await newestJob(run.database, input.slice)
+  if (newest?.id !== id) throw superseded(input, 'another run opened a newer job since the lock was acquired')
   return { id, fence, state: 'DELETING', outcome } as const
 }
 

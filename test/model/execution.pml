@@ -4,89 +4,8 @@
  * A failure after the effect is a failure before the next one's, so the waits need it only once.
  */
 
-#define mine runs[me]
-#define name ('A' + me)
-
-inline leaveBehind(task) {
-  zombie = task;
-  strayOf = me;
-  runs[ZOMBIE].token = mine.token;
-  runs[ZOMBIE].job = mine.job;
-  runs[ZOMBIE].fence = mine.fence;
-  runs[ZOMBIE].headJob = mine.headJob;
-  runs[ZOMBIE].headFence = mine.headFence;
-  printf("execution %c: a task's first attempt is given up on and goes on by itself\n", name)
-}
-#ifdef STRAY_TASKS
-#define orZombie(task, label) :: d_step { zombie == NONE && (STRAY_TASKS & task) -> leaveBehind(task) }; goto label
-#else
-#define orZombie(task, label)
-#endif
-#define orFails :: atomic { mine.headJob = 0; mine.headFence = 0; mine.nextFence = 0; goto HaltJob }
-#define orStops :: goto Stopped
-#define orLosesLock :: lock != mine.token -> goto CountReacquire
-#define orIsRefused :: outcome == STALE -> outcome = NONE; mine.headJob = 0; mine.headFence = 0; goto HaltJob
-#define orElse(result, label) :: outcome == result -> outcome = NONE; goto label
-
-inline startLane(w, phase_, due) {
-  workers[w].done = (due) == 0;
-  if
-  :: (due) != 0 ->
-     workers[w].step = READY;
-     workers[w].execution = me;
-     workers[w].token = mine.token;
-     workers[w].job = mine.job;
-     workers[w].fence = mine.fence;
-     workers[w].phase = phase_;
-     workers[w].todo = due;
-     workers[w].listed = 1
-  :: else
-  fi
-}
-
-#define startLanes(phase_, due) \
-  if \
-  :: me == A -> startLane(0, phase_, ((due) & 1)); startLane(1, phase_, ((due) & 2)) \
-  :: else -> startLane(2, phase_, (due)) \
-  fi; \
-  mine.mapping = 1
-
-/* The Map ends with its first failing item; siblings go on, and nobody waits for them. */
-inline leaveMap() {
-  mine.mapping = 0;
-  if
-  :: me == A -> workers[0].done = 0; workers[1].done = 0
-  :: else -> workers[2].done = 0
-  fi
-}
-
-#define areLanesIdle (workers[me * 2].step == IDLE && workers[me + 1].step == IDLE)
-#define areLanesDone (workers[me * 2].done && workers[me + 1].done)
-
-inline forgetRun(r) {
-  r.token = 0;
-  r.job = 0;
-  r.fence = 0;
-  r.headJob = 0;
-  r.headFence = 0;
-  r.nextFence = 0;
-  r.seenRows = 0
-}
-
-#ifndef REACQUIRES_A
-#define REACQUIRES_A 0
-#endif
-#ifndef REACQUIRES_B
-#define REACQUIRES_B 0
-#endif
-#define LAST_TOKEN (me * 2 + 1 + (me == A -> REACQUIRES_A : REACQUIRES_B))
-
-/* openJobOf: what the status event knows is the execution's name only. */
-#define isOpenedByMe(j) (inserted >= j && isOpen(j) && !jobs[j].halted && jobs[j].execution == me)
-
 proctype Execution(byte me) {
-  byte outcome;
-  byte target;
+  byte outcome, target;
 end:
 AcquireLock:
   if
@@ -120,11 +39,8 @@ OpenJob:
        orIsRefused
        fi
      }
-  orLosesLock
   orZombie(ACQUIRE, OpenJob)
-  orZombie(OPEN, OpenJob)
-  orFails
-  orStops
+  orElsewhere(OPEN, OpenJob)
   fi;
 
 /* Still OpenJob's transaction, before its insert. */
@@ -158,8 +74,7 @@ Opened:
        :: target = 0; goto Stopped
        fi
      }
-  orFails
-  orStops
+  orEnds
   fi;
 
 PlanDelete:
@@ -178,19 +93,11 @@ PlanDelete:
        orElse(DONE, DeleteChunks)
        fi
      }
-  orLosesLock
-  orZombie(PLAN, PlanDelete)
-  orFails
-  orStops
+  orElsewhere(PLAN, PlanDelete)
   fi;
 
 DeleteChunks:
-  if
-  :: d_step { areLanesDone -> leaveMap() }
-  :: d_step { lock != mine.token -> leaveMap() }; goto CountReacquire
-  :: d_step { leaveMap() }; goto HaltJob
-  :: d_step { leaveMap() }; goto Stopped
-  fi;
+  map();
 
 MarkDeleted:
   if
@@ -203,10 +110,7 @@ MarkDeleted:
        orElse(DONE, BeginRegistering)
        fi
      }
-  orLosesLock
-  orZombie(MARK_DELETED, MarkDeleted)
-  orFails
-  orStops
+  orElsewhere(MARK_DELETED, MarkDeleted)
   fi;
 
 BeginRegistering:
@@ -225,19 +129,11 @@ BeginRegistering:
        orElse(DONE, RegisterChunks)
        fi
      }
-  orLosesLock
-  orZombie(BEGIN, BeginRegistering)
-  orFails
-  orStops
+  orElsewhere(BEGIN, BeginRegistering)
   fi;
 
 RegisterChunks:
-  if
-  :: d_step { areLanesDone -> leaveMap() }
-  :: d_step { lock != mine.token -> leaveMap() }; goto CountReacquire
-  :: d_step { leaveMap() }; goto HaltJob
-  :: d_step { leaveMap() }; goto Stopped
-  fi;
+  map();
 
 MarkRegistered:
   if
@@ -249,18 +145,14 @@ MarkRegistered:
        orElse(DONE, ReleaseLock)
        fi
      }
-  orLosesLock
-  orZombie(MARK_REGISTERED, MarkRegistered)
-  orFails
-  orStops
+  orElsewhere(MARK_REGISTERED, MarkRegistered)
   fi;
 
 ReleaseLock:
   REACHED(REGISTERED_AT_LAST);
   if
   :: d_step { releaseOwn(mine, me) }; goto Done
-  orZombie(RELEASE, ReleaseLock)
-  orStops
+  orZombie(RELEASE, ReleaseLock) orStops
   fi;
 
 CountReacquire:

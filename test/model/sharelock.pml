@@ -5,6 +5,7 @@
  * lock.pml       Valkey: acquire, extend, release; the TTL may end at any moment
  * chunk.pml      a lane's chunk: verify the lock, guard, mark, rows, commit
  * tasks.pml      OpenJob, PlanDelete, MarkDeleted, BeginRegistering, MarkRegistered, HaltJob
+ * flow.pml       starting and leaving Maps, LockLost, what is left behind
  * execution.pml  the state machine
  * zombie.pml     a task the engine gave up on
  */
@@ -12,6 +13,7 @@
 #include "lock.pml"
 #include "chunk.pml"
 #include "tasks.pml"
+#include "flow.pml"
 #include "execution.pml"
 #ifdef STRAY_TASKS
 #include "zombie.pml"

@@ -41,18 +41,18 @@
 #define CREATE 4
 
 /* Tasks a zombie may be of. STRAY_TASKS says which in one check, as a set: of all at once there are too many states. */
-#define ACQUIRE 0x1
-#define OPEN 0x2
-#define PLAN 0x4
-#define MARK_DELETED 0x8
-#define BEGIN 0x10
-#define MARK_REGISTERED 0x20
-#define HALT 0x40
-#define RELEASE 0x80
-#define HALT_RELEASE 0xc0
-#define OPENING_TASKS 0x3
-#define TRANSITION_TASKS 0x3c
-#define ENDING_TASKS 0xc0
+#define ACQUIRE 1
+#define OPEN 2
+#define PLAN 4
+#define MARK_DELETED 8
+#define BEGIN 16
+#define MARK_REGISTERED 32
+#define HALT 64
+#define RELEASE 128
+#define HALT_RELEASE 192
+#define OPENING_TASKS 3
+#define TRANSITION_TASKS 60
+#define ENDING_TASKS 192
 
 typedef Job {
   unsigned state : 3;
@@ -125,7 +125,7 @@ bit begun; /* A has begun: B may */
 
 /* An invariant's number travels in the assertion's text: that is how the runner names what a mutant breaks. */
 #define INVARIANT(number, condition) assert(number > 0 && (condition))
-#define READERS 9
+#define READERS 9 /* the readers' promise: a slice whose newest job is REGISTERED holds exactly that job's rows */
 
 /*
  * A place that the search must come to, or the model would hold for want of anything happening: told once, by the checker

@@ -130,6 +130,27 @@ describe('who was overtaken never comes back', () => {
     expect(await readJob(db.outside, first.id)).toMatchObject({ fence: second.fence, lock_token: 'b/2' })
   })
 
+  test('an opener that stalls before its insert while others open and register is Superseded, whatever numbers are free', async () => {
+    const slice = await newSlice(db.outside)
+    const stalled = run()
+    const { database } = stalled
+    const change = database.change.bind(database)
+    let registered = 0
+    database.change = async (sql, params, options) => {
+      if (sql.startsWith('insert into job ')) {
+        const first = await openJob(run(), opening(slice, 'b/1', null))
+        const again = await openJob(run(), opening(slice, 'b/2', headOf(first), { own: first }))
+        expect(again.fence).toBe(2)
+        await setState(again.id, 'REGISTERED')
+        registered = again.id
+      }
+      return await change(sql, params, options)
+    }
+    await expect(openJob(stalled, opening(slice, 'a/1', null))).rejects.toMatchObject({ name: 'Superseded' })
+    const jobs = await db.outside.rows('select id from job where distributor_id = ?', [slice.distributorId])
+    expect(jobs).toEqual([{ id: registered }])
+  })
+
   test('a run that lost its lock and was taken over is Superseded even with a fresh head', async () => {
     const slice = await newSlice(db.outside)
     const own = await openJob(run(), opening(slice, 'a/1', null))
