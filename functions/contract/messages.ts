@@ -74,7 +74,12 @@ const Guarded = z.strictObject({
 })
 export type Guarded = z.infer<typeof Guarded>
 
-export const StageSourceInput = z.strictObject({ request: ExecutionInput, execution: z.string() })
+/** MySQL and Valkey keep an execution's name as ASCII; Step Functions itself would allow more. */
+const Execution = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,512}$/, 'an execution whose name has ASCII letters, digits, - and _ only')
+
+export const StageSourceInput = z.strictObject({ request: ExecutionInput, execution: Execution })
 /** The state of an execution from here on. */
 export const StageSourceOutput = z.strictObject({
   request: ExecutionInput,

@@ -4,7 +4,7 @@ import { type Slice, sliceName } from '../contract/words.ts'
 import { stage } from '../job/stage/stage.ts'
 import { type Run, task } from '../job/task.ts'
 import { findDistributor } from '../store/distributor.ts'
-import { registeredBeforeNewest } from '../store/job.ts'
+import { isOpen, knowsSource, newestJob, registeredBeforeNewest } from '../store/job.ts'
 import { statement } from '../store/transaction.ts'
 
 /**
@@ -20,6 +20,7 @@ export const handler = task('StageSource', StageSourceInput, async ({ request, e
   const distributor = await statement(database, () => findDistributor(database, request.distributor))
   const slice: Slice = { distributorId: distributor.id, distributor: request.distributor, month: request.month }
   const source = 'undo' in request.source ? { staged: await previousSource(run, slice) } : request.source
+  if ('staged' in request.source) await requireKnown(run, slice, request.source.staged)
   const staged = await stage(source, {
     s3: run.s3,
     bucket: run.env.BUCKET,
@@ -30,7 +31,21 @@ export const handler = task('StageSource', StageSourceInput, async ({ request, e
   return { request, execution, slice, staged, job: null, reacquire: { count: 0 } }
 })
 
+/**
+ * A staged source carries no rules with it, so only one that the distributor's own rules let through may be named.
+ */
+const requireKnown = async (run: Run, slice: Slice, digest: string): Promise<void> => {
+  if (await statement(run.database, () => knowsSource(run.database, slice.distributorId, digest))) return
+  throw new Failure(
+    'InvalidInput',
+    `No job of ${slice.distributor} ever used the staged source ${digest}. Name the file by its key, so that it is validated under this distributor's rules.`,
+  )
+}
+
+/** An undo that halted is resumed by the same request: its open job already names the set to go back to. */
 const previousSource = async (run: Run, slice: Slice): Promise<string> => {
+  const newest = await statement(run.database, () => newestJob(run.database, slice))
+  if (newest !== undefined && isOpen(newest) && newest.is_undo === 1) return newest.source_digest
   const job = await statement(run.database, () => registeredBeforeNewest(run.database, slice))
   if (job !== undefined) return job.source_digest
   throw new Failure('NothingToUndo', `${sliceName(slice)} has no REGISTERED job before its newest one to go back to`)

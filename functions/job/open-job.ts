@@ -26,8 +26,14 @@ export const openJob = async (run: Run, input: OpenJobInput): Promise<JobMessage
   const newest = await statement(database, () => newestJob(database, input.slice))
   const decide = async () => decideOn(run, input, await newestJob(database, input.slice))
   try {
-    // The newest job's row is taken exclusively: the raise waits for chunks in flight and shuts out later ones.
-    if (newest !== undefined && isOpen(newest)) return await exclusively(database, newest.id, decide)
+    // The newest job's row is taken exclusively, open or not: a raise waits for chunks in flight and shuts out later ones.
+    if (newest !== undefined) return await exclusively(database, newest.id, decide)
+    return await transaction(database, decide)
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error
+  }
+  // Somebody committed a job in between: perhaps a first attempt with our own token. Start again from the head.
+  try {
     return await transaction(database, decide)
   } catch (error) {
     if (isDuplicateKey(error)) throw superseded(input, 'another run opened a job at the same moment')
@@ -49,6 +55,7 @@ const decideOn = async (run: Run, input: OpenJobInput, newest: JobRow | undefine
     execution: input.execution,
     requestedBy: request.requestedBy,
     staged,
+    undo: 'undo' in request.source,
   }
   const sameSource = newest?.source_digest === staged.digest
   if (newest === undefined) return await create(run, input, 1, opening, 'opened')
@@ -97,7 +104,7 @@ const superseded = (input: OpenJobInput, why: string): Failure =>
 const jobOpen = (job: JobRow, slice: OpenJobInput['slice']): Failure =>
   new Failure(
     'JobOpenError',
-    `${sliceName(slice)} has an open job of another file (staged source ${job.source_digest.slice(0, 12)}…, ${
+    `${sliceName(slice)} has an open job of another file (staged source ${job.source_digest}, ${
       job.halted_at === null ? `opened by ${job.execution}` : `halted at ${job.halted_at} by ${job.halt_error}`
     }). Resume it with its own file, or start again with "supersede": true to close it and begin with this one.`,
     { job: job.id, fence: job.fence, state: job.state },

@@ -9,7 +9,7 @@ export type PublishReport = { readonly published: number; readonly pending: numb
 
 /**
  * Sends unpublished events, oldest first, and marks each after the topic accepted it. It stops at the first refusal, so
- * a slice's events keep their order.
+ * a job's events keep their order.
  *
  * @param job only this job's events; all if omitted
  */

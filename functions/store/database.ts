@@ -123,7 +123,8 @@ export class Database {
     const side = await connect(this.#address)
     try {
       // 1094: the connection ended by itself, which is as good.
-      for (const id of threadIds) await side.query('kill ?', [id]).catch(ignoring(1094))
+      for (const id of threadIds)
+        await side.query({ sql: 'kill ?', values: [id], timeout: DATABASE_CONNECT_TIMEOUT_MS }).catch(ignoring(1094))
     } finally {
       side.destroy()
     }
@@ -180,7 +181,7 @@ export class Database {
     connection.on('error', () => {
       if (this.#connection === connection) this.discard()
     })
-    await connection.query(SESSION)
+    await connection.query({ sql: SESSION, timeout: DATABASE_CONNECT_TIMEOUT_MS })
     this.#usedAt = Date.now()
     return connection
   }

@@ -18,10 +18,11 @@ export type JobRow = {
   readonly halt_error: string | null
   readonly closed_at: string | null
   readonly requested_by: string
+  readonly is_undo: number
 }
 
 const COLUMNS = `id, state, fence, lock_token, execution, source_digest, source_rows, source_share_sum, delete_plans,
-  halted_at, halt_error, closed_at, requested_by`
+  halted_at, halt_error, closed_at, requested_by, is_undo`
 
 export const isOpen = (job: JobRow): boolean => job.state !== 'REGISTERED' && job.closed_at === null
 
@@ -32,6 +33,15 @@ export const newestJob = async (database: Database, slice: Slice): Promise<JobRo
     [slice.distributorId, monthDate(slice.month)],
   )
   return rows[0]
+}
+
+/** True where some job of the distributor had this staged source: it was validated under the distributor's own rules. */
+export const knowsSource = async (database: Database, distributorId: number, digest: string): Promise<boolean> => {
+  const rows = await database.rows('select 1 from job where distributor_id = ? and source_digest = ? limit 1', [
+    distributorId,
+    digest,
+  ])
+  return rows.length > 0
 }
 
 /** The last REGISTERED job before the newest: what an undo registers again. */
@@ -110,6 +120,7 @@ export type Opening = {
   readonly execution: string
   readonly requestedBy: string
   readonly staged: Staged
+  readonly undo: boolean
 }
 
 /** Inserts a job in DELETING. 1062 on a unique key says that another run was faster. */
@@ -121,8 +132,8 @@ export const insertJob = async (
 ): Promise<{ id: number }> => {
   const result = await database.change(
     `insert into job (distributor_id, settlement_month, state, fence, lock_token, execution, requested_by,
-                      source_digest, source_rows, source_share_sum)
-     values (?, ?, 'DELETING', ?, ?, ?, ?, ?, ?, ?)`,
+                      source_digest, source_rows, source_share_sum, is_undo)
+     values (?, ?, 'DELETING', ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
       slice.distributorId,
       monthDate(slice.month),
@@ -133,6 +144,7 @@ export const insertJob = async (
       opening.staged.digest,
       opening.staged.rows,
       opening.staged.shareSum,
+      opening.undo ? 1 : 0,
     ],
   )
   return { id: result.insertId }

@@ -164,10 +164,10 @@ export const readChunk = async (
 const put = (s3: S3Client, bucket: string, key: string, body: Buffer | string, type: string): Promise<unknown> =>
   request(key, () => s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ContentType: type })))
 
-/** The manifest is written last, so where it is, the chunks are. */
+/** The manifest is written last, so where it is, the chunks are. Asked of S3 itself: an operator may have deleted it. */
 const isWritten = async (s3: S3Client, bucket: string, digest: string): Promise<boolean> => {
   try {
-    await readManifest(s3, bucket, digest)
+    parseManifest((await readStaged(s3, bucket, manifestKey(digest))).toString(), digest)
     return true
   } catch (error) {
     if (isFailure(error, 'StagedSourceDamaged')) return false

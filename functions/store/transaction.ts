@@ -15,8 +15,10 @@ const MISCONFIGURED = new Set([1044, 1045, 1049, 1142, 1146, 1148, 3948])
 
 export const isDuplicateKey = (error: unknown): boolean => (error as DatabaseError).errno === DUPLICATE_KEY
 
+const CONNECTION_CODES = ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'ENOTFOUND', 'PROTOCOL_SEQUENCE_TIMEOUT']
+
 const isConnectionLoss = (error: DatabaseError): boolean =>
-  error.fatal === true || ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'ENOTFOUND'].includes(error.code ?? '')
+  error.fatal === true || CONNECTION_CODES.includes(error.code ?? '')
 
 type Verdict = 'rerun' | 'reconnect' | 'give up'
 
@@ -137,7 +139,7 @@ const killHolders = async (database: Database, { table, key }: Row): Promise<voi
       [table, key, database.user],
     ),
   )
-  await database.kill(rows.map((row) => row.id))
+  await statement(database, () => database.kill(rows.map((row) => row.id)))
 }
 
 /**

@@ -120,3 +120,16 @@ test('no lock is held while a file is read, so a bad file keeps nobody waiting',
   atStage.release()
   expect(await on().ended(slow)).toMatchObject({ status: 'FAILED', error: 'SourceRejected' })
 })
+
+test("another distributor's staged source is refused: these rules never judged it", async () => {
+  const slice = await settledSlice()
+  const [job] = await jobsOf(on(), slice)
+  const other = await on().newSlice()
+  const staged = await on().rows<{ digest: string }>('select source_digest as digest from job where id = ?', [
+    job?.id ?? 0,
+  ])
+  const end = await on().run({ ...other, source: { staged: staged[0]?.digest } })
+  expect(end).toMatchObject({ status: 'FAILED', error: 'InvalidInput' })
+  expect(end.cause).toContain(other.distributor)
+  expect(await jobsOf(on(), other)).toEqual([])
+})

@@ -22,7 +22,7 @@ test('a month is registered, replaced by a corrected file, and taken back by an 
 
   const first = await on().run({ ...slice, source: await on().upload(OCTOBER) })
   expect(first).toMatchObject({ status: 'SUCCEEDED', output: { job: { state: 'REGISTERED', outcome: 'opened' } } })
-  expect(first.output).toMatchObject({ staged: { rows: 45_000, chunks: 3 }, release: { released: true } })
+  expect(first.output).toMatchObject({ staged: { rows: 45_000, chunks: 5 }, release: { released: true } })
   await expectSettled(on(), slice, OCTOBER)
 
   const second = await on().run({ ...slice, source: await on().upload(CORRECTED) })
@@ -115,7 +115,7 @@ test('while a month is replaced its readers see no row of it, and are told why',
   const slice = await on().newSlice()
   await on().run({ ...slice, source: await on().upload(OTHER) })
   const atChunk = holdTask(on(), 'RegisterChunk', slice, { skip: 1 })
-  const arn = await on().start({ ...slice, source: await on().stage(SMALL, 50) })
+  const arn = await on().start({ ...slice, source: await on().stage(SMALL, 20) })
   await atChunk.reached
   expect(await settledRowsOf(on(), slice)).toBe(0)
   const required = on().rows('call require_settled_slice(?, ?)', [slice.distributor, slice.month])
@@ -142,6 +142,21 @@ test('ids beyond the integers of a double and shares of six decimals arrive digi
     { isrc: 'KRA012600001', party_id: '9007199254740992', share: '33.333334' },
     { isrc: 'KRA012600001', party_id: '9007199254740993', share: '33.333333' },
   ])
+})
+
+test('an undo that was stopped half way is resumed by the same request, and goes back to the same set', async () => {
+  const slice = await on().newSlice()
+  const first = await on().run({ ...slice, source: await on().upload(SMALL) })
+  await on().run({ ...slice, source: await on().upload(OTHER) })
+  const atChunk = holdTask(on(), 'RegisterChunk', slice)
+  const undo = await on().start({ ...slice, source: { undo: true } })
+  await atChunk.reached
+  await on().stop(undo)
+  await on().ended(undo)
+  atChunk.release()
+  const again = await on().run({ ...slice, source: { undo: true } })
+  expect(again).toMatchObject({ status: 'SUCCEEDED', output: { staged: { digest: first.output.staged?.digest } } })
+  await expectSettled(on(), slice, SMALL)
 })
 
 test('nothing can be undone before the second registration of a month', async () => {

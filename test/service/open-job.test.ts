@@ -26,6 +26,20 @@ describe('the first job of a slice', () => {
     expect(await openJob(run(), opening(slice, 'a/1', null))).toEqual({ ...first, outcome: 'repeated' })
   })
 
+  test('a twin with the same token that inserted first is found: the answer is the same, nothing is halted', async () => {
+    const slice = await newSlice(db.outside)
+    const late = run()
+    const { database } = late
+    const change = database.change.bind(database)
+    let twin: Awaited<ReturnType<typeof openJob>> | undefined
+    database.change = async (sql, params, options) => {
+      if (sql.startsWith('insert into job ')) twin ??= await openJob(run(), opening(slice, 'a/1', null))
+      return await change(sql, params, options)
+    }
+    const answer = await openJob(late, opening(slice, 'a/1', null))
+    expect(answer).toEqual({ ...twin, outcome: 'repeated' })
+  })
+
   test('of ten openers without any lock MySQL alone lets one through', async () => {
     const slice = await newSlice(db.outside)
     const results = await Promise.allSettled(

@@ -45,6 +45,14 @@ describe('a settlement program', () => {
     expect(await visible(slice)).toBe(8)
   })
 
+  test('that writes a code in another case is told that this distributor was never registered', async () => {
+    const slice = await newSlice(db.outside)
+    const job = await openJob(run(), opening(slice, 'a/1', null))
+    await setState(job.id, 'REGISTERED')
+    const other = { ...slice, distributor: slice.distributor.toLowerCase() }
+    await expect(require(other)).rejects.toThrow(`${other.distributor} 2026-10 was never registered`)
+  })
+
   test('is told that a slice is halted', async () => {
     const slice = await newSlice(db.outside)
     const job = await openJob(run(), opening(slice, 'a/1', null))

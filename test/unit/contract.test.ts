@@ -5,7 +5,7 @@ import { readEnv } from '../../functions/contract/env.ts'
 import { FAILURE_FAMILIES, Failure, type FailureName, failuresOf } from '../../functions/contract/errors.ts'
 import { MAP_ITEMS_MAX } from '../../functions/contract/limits.ts'
 import { formatUnits } from '../../functions/contract/manifest.ts'
-import { ExecutionInput } from '../../functions/contract/messages.ts'
+import { ExecutionInput, StageSourceInput } from '../../functions/contract/messages.ts'
 import { handlerFile, TASK_NAMES } from '../../functions/contract/tasks.ts'
 import { lockKey } from '../../functions/contract/words.ts'
 
@@ -73,6 +73,15 @@ describe('the input of an execution', () => {
     ['a policy that does not exist', { onHeld: 'steal' }],
   ])('%s is refused', (_, change) => {
     expect(ExecutionInput.safeParse({ ...good, ...change }).success).toBe(false)
+  })
+})
+
+describe("the machine's first task", () => {
+  test('refuses an execution whose name MySQL could not keep, before any work', () => {
+    const request = { distributor: 'ARIA', month: '2026-10', source: { key: 'incoming/aria.csv' } }
+    const arn = 'arn:aws:states:ap-northeast-2:000000000000:execution:Job:'
+    expect(StageSourceInput.safeParse({ request, execution: `${arn}again-1` }).success).toBe(true)
+    expect(StageSourceInput.safeParse({ request, execution: `${arn}재실행-1` }).success).toBe(false)
   })
 })
 

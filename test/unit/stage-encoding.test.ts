@@ -155,6 +155,12 @@ describe('an undecodable file', () => {
 describe('gzip', () => {
   const zipped = gzipSync(FILES['UTF-8']?.bytes ?? '')
 
+  test('bytes behind a zero byte after a member are never dropped without a word', async () => {
+    const second = gzipSync('KRA012600009,PERFORMANCE,KOMCA.9,50\n')
+    for (const bytes of [Buffer.concat([zipped, Buffer.alloc(1), second]), Buffer.concat([zipped, Buffer.alloc(512)])])
+      expect(errorsOf(await stageSource(cutAt(bytes), AT_MOST)).map(({ rule }) => rule)).toContain('gzip-damaged')
+  })
+
   test('that ends anywhere before its end is refused by name', async () => {
     for (let length = 2; length < zipped.length; length++) {
       const result = await stageSource(cutAt(zipped.subarray(0, length)), AT_MOST)

@@ -48,7 +48,14 @@ async function* bounded(bytes: AsyncIterable<Buffer>, bytesMax: number): AsyncGe
 
 /** Several members are one file; one that is cut off or damaged is refused, never read as far as it goes. */
 async function* gunzipped(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  const source = Readable.from(bytes, { objectMode: false })
+  let given = 0
+  const counted = async function* () {
+    for await (const chunk of bytes) {
+      given += chunk.length
+      yield chunk
+    }
+  }
+  const source = Readable.from(counted(), { objectMode: false })
   const gunzip = createGunzip()
   let failure: Error | undefined
   // An error of the source itself (storage, limits) is no fault of the gzip file and passes through unchanged.
@@ -59,6 +66,8 @@ async function* gunzipped(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
   source.pipe(gunzip)
   try {
     for await (const chunk of gunzip) yield chunk
+    // A zero byte behind a member counts as padding for Node, which then drops whatever follows without a word.
+    if (gunzip.bytesWritten < given) throw new Error(`unpacking ended after ${gunzip.bytesWritten} of ${given} bytes`)
   } catch (error) {
     if (failure !== undefined) throw failure
     const cutOff = error instanceof Error && 'code' in error && error.code === 'Z_BUF_ERROR'

@@ -40,6 +40,8 @@ create table job (
   source_digest    char(64) character set ascii collate ascii_bin not null,
   source_rows      bigint unsigned not null,
   source_share_sum decimal(20, 6) not null,
+  -- Opened by an undo: the same request again means this source and not the one before it.
+  is_undo          boolean not null default false,
   delete_plans     tinyint unsigned not null default 0,
   -- A halt is an annotation: when, in which step and why the job stopped. Cleared by the next OpenJob.
   halted_at        timestamp(6) null,

@@ -26,8 +26,9 @@ where not exists (select 1 from job n
                     and n.fence > j.fence);
 
 -- For programs that must stop rather than pay out nothing: an error naming the job and its state unless the slice is
--- settled. Call it and read settled_share_ratio in one REPEATABLE READ transaction.
-create procedure require_settled_slice(in distributor_code varchar(32), in month_text char(7))
+-- settled. The code is compared byte for byte, as the view does: a code in another case is another distributor. Call it
+-- and read settled_share_ratio in one REPEATABLE READ transaction.
+create procedure require_settled_slice(in distributor_code varchar(32) character set ascii collate ascii_bin, in month_text char(7))
   reads sql data
 begin
   declare found_job bigint unsigned;
