@@ -59,7 +59,7 @@ test('a file that is not there is named, and nothing is touched', async () => {
 test('a staged source that is not there is named', async () => {
   const slice = await settledSlice()
   const end = await on().run({ ...slice, source: { staged: 'ab'.repeat(32) } })
-  expect(end).toMatchObject({ status: 'FAILED', error: 'StagedSourceDamaged' })
+  expect(end).toMatchObject({ status: 'FAILED', error: 'InvalidInput' })
   await expectUntouched(on(), slice, SMALL)
 })
 
