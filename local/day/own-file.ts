@@ -50,7 +50,11 @@ export const ownFile = async (
     await addRun(setting, 'your file', slice, executionArn)
     return
   }
-  setting.checks.push({ what: 'your file is REGISTERED', holds: false, detail: `${execution.error}: see the report above` })
+  setting.checks.push({
+    what: 'your file is REGISTERED',
+    holds: false,
+    detail: `${execution.error}: see the report above`,
+  })
   await checkSlice(setting, slice, old, 'the old rows were left alone')
   await showReport(setting, sentenceOf(execution), say)
 }
