@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { WRITERS } from '../support/faults.ts'
 import { expectHalted, expectSettled, jobsOf } from '../support/invariants.ts'
 import type { Fault } from '../support/relay.ts'
 import { shareFile } from '../support/share-file.ts'
@@ -27,9 +28,6 @@ const COMMIT = /^commit$/
 const GUARD = /for share$/
 const HEAD = /from job where .* order by fence desc/
 const MARK = /^update job_chunk set marked_at/
-const WRITERS = [
-  ...['OpenJob', 'PlanDelete', 'DeleteChunk', 'MarkDeleted', 'BeginRegistering', 'RegisterChunk', 'MarkRegistered'],
-] as const
 
 const oldSlice = async (): Promise<TestSlice> => {
   const slice = await on().newSlice()

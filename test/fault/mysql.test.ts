@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { pause, within } from '../support/faults.ts'
+import { pause, WRITERS, within } from '../support/faults.ts'
 import { expectSettled, jobsOf } from '../support/invariants.ts'
 import type { Fault } from '../support/relay.ts'
 import { shareFile } from '../support/share-file.ts'
@@ -15,9 +15,6 @@ const CHUNK_ROWS = 50
 
 const COMMIT = /^commit$/
 const LOAD = /^load data/
-const WRITERS = [
-  ...['OpenJob', 'PlanDelete', 'DeleteChunk', 'MarkDeleted', 'BeginRegistering', 'RegisterChunk', 'MarkRegistered'],
-] as const
 
 const oldSlice = async (): Promise<TestSlice> => {
   const slice = await on().newSlice()

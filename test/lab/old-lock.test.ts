@@ -9,6 +9,7 @@ import { tryAcquire } from '../../functions/store/lock/acquire.ts'
 import { openLockClient } from '../../functions/store/lock/client.ts'
 import { loadChunk } from '../../functions/store/share-ratio.ts'
 import { transaction } from '../../functions/store/transaction.ts'
+import { lockAddress } from '../support/lock-address.ts'
 import { linesOf, newSlice, useTestDatabase } from '../support/test-database.ts'
 import { headOf, opening, stagedOf, testRun } from '../support/test-run.ts'
 
@@ -28,15 +29,7 @@ const db = useTestDatabase('lab')
 let client: Redis
 beforeAll(async () => {
   const { host, port } = inject('valkey')
-  client = await openLockClient({
-    LOCK_HOST: host,
-    LOCK_PORT: port,
-    LOCK_USER: '',
-    LOCK_AUTH: 'none',
-    LOCK_GROUP_ID: '',
-    LOCK_TLS: 'off',
-    AWS_REGION: 'ap-northeast-2',
-  })
+  client = await openLockClient(lockAddress(host, port))
 })
 afterAll(() => client.disconnect())
 

@@ -9,20 +9,12 @@ import { extend } from '../../functions/store/lock/extend.ts'
 import { inspect, release } from '../../functions/store/lock/release.ts'
 import { ACCESS_STRING } from '../../infra/data/lock-group.ts'
 
-const valkey = inject('valkey')
-const addressOf = (host: string, port: number): LockAddress => ({
-  LOCK_HOST: host,
-  LOCK_PORT: port,
-  LOCK_USER: '',
-  LOCK_AUTH: 'none',
-  LOCK_GROUP_ID: '',
-  LOCK_TLS: 'off',
-  AWS_REGION: 'ap-northeast-2',
-})
+import { lockAddress } from '../support/lock-address.ts'
 
+const valkey = inject('valkey')
 const clients: Redis[] = []
 const open = async (host = valkey.host, port = valkey.port, change: Partial<LockAddress> = {}) => {
-  const client = await openLockClient({ ...addressOf(host, port), ...change })
+  const client = await openLockClient({ ...lockAddress(host, port), ...change })
   clients.push(client)
   return client
 }

@@ -7,6 +7,11 @@ const isOf = (event: unknown, slice: TestSlice | undefined): boolean => {
   return slice === undefined || (of?.distributor === slice.distributor && of.month === slice.month)
 }
 
+/** The tasks that write to MySQL, in the order of a run. */
+export const WRITERS = [
+  ...['OpenJob', 'PlanDelete', 'DeleteChunk', 'MarkDeleted', 'BeginRegistering', 'RegisterChunk', 'MarkRegistered'],
+] as const
+
 /** Invocations that wait at the door of their function. */
 export type Held = { readonly reached: Promise<InvocationInfo>; readonly release: () => void }
 
