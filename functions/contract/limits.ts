@@ -127,3 +127,11 @@ export const SWEEP_JOBS_MAX = 20
 
 /** Kept free at the end of a sweep: halting may have to kill blockers, publishing may have to wait for the topic. */
 export const SWEEP_RESERVE_MS = 60_000
+
+// --- operators --------------------------------------------------------------------------------------------------
+
+/** Months one question about slices may span: with a thousand distributors, an answer stays below Lambda's 6 MB. */
+export const SLICE_MONTHS_MAX = 24
+
+/** Jobs of a slice that are shown in full, chunk maps included. */
+export const SLICE_JOBS_SHOWN = 20

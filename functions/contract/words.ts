@@ -52,3 +52,7 @@ export const monthDate = (month: string): string => `${month}-01`
 /** The names of the outbox events; consumers deduplicate by the event's id. */
 export const EVENT_TYPES = ['JobRegistered', 'JobHalted'] as const
 export type EventType = (typeof EVENT_TYPES)[number]
+
+/** What readers may make of a slice, from its newest job; the view `slice_status` says the same. */
+export const SLICE_STATUSES = ['settled', 'being replaced', 'halted'] as const
+export type SliceStatus = (typeof SLICE_STATUSES)[number]
