@@ -1,83 +1,106 @@
-import { spawnSync } from 'node:child_process'
-import { cpus, totalmem } from 'node:os'
-import { join } from 'node:path'
-import { createConnection } from 'mysql2/promise'
-import { startStack } from '../local/stack.ts'
-import { LANES, measureReplace, type Times } from './replace.ts'
+import { writeFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { parseArgs } from 'node:util'
+import { LOCAL, ROOT } from '../local/paths.ts'
+import { closeGround, type Ground, openGround } from './ground.ts'
+import { machine } from './machine.ts'
+import { page } from './page.ts'
+import type { Result } from './result.ts'
+import { keep, kept } from './results.ts'
+import { chunks } from './sections/chunks.ts'
+import { killed } from './sections/killed.ts'
+import { lanes } from './sections/lanes.ts'
+import { lock } from './sections/lock.ts'
+import { peers } from './sections/peers.ts'
+import { readers } from './sections/readers.ts'
+import { replace } from './sections/replace.ts'
+import { scale } from './sections/scale.ts'
+import type { Found, Section } from './sections/section.ts'
+import { snapshot } from './sections/snapshot.ts'
+import { stage } from './sections/stage.ts'
+import { FULL, SMALL } from './settings.ts'
 
 /**
- * `npm run bench`: Sharelock beside the physical floor, on one server in one run. Prints ratios; the absolute numbers are
- * this machine's. Ends with 1 if a target is missed. Options: `--rows N` (800,000), `--rounds N` (3).
+ * `npm run bench`: every section, then docs/benchmarks.md from all results there are. Ends with 1 if a section fails or a
+ * target is missed. Options:
+ *
+ *   --only peers,lock   these sections; the others' results stay as they are
+ *   --small             a minute or two, to see it work; its page stays under .local
+ *   --page              no measuring, only the page
  */
-const option = (name: string, fallback: number): number => {
-  const at = process.argv.indexOf(`--${name}`)
-  return at === -1 ? fallback : Number(process.argv[at + 1])
+const SECTIONS: readonly Section[] = [replace, peers, killed, scale, lanes, chunks, readers, snapshot, lock, stage]
+const NAMES = SECTIONS.map(({ name }) => name)
+
+// The lanes that run in this process count for themselves; their metrics would stand between the lines.
+process.env.POWERTOOLS_METRICS_DISABLED = 'true'
+process.env.POWERTOOLS_LOG_LEVEL = 'SILENT'
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    small: { type: 'boolean', default: false },
+    page: { type: 'boolean', default: false },
+  },
+})
+const { small } = values
+const wanted = values.page ? [] : (values.only?.split(',') ?? NAMES)
+for (const name of wanted)
+  if (!NAMES.includes(name)) throw new Error(`There is no section ${name}; the sections are: ${NAMES.join(', ')}`)
+const sizes = small ? SMALL : FULL
+
+const startedAt = performance.now()
+const say = (line: string): void =>
+  console.log(`${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(5)} s  ${line}`)
+
+let ground: Ground | undefined
+
+const measure = async (section: Section): Promise<{ found: Found; settings: Record<string, string> }> => {
+  if (section.needs === 'nothing') return { found: await section.measure(sizes, say), settings: {} }
+  ground ??= await openGround(sizes, say)
+  return { found: await section.measure(ground), settings: ground.settings }
 }
-const rows = option('rows', 800_000)
-const rounds = option('rounds', 3)
 
-const TARGETS = { register: 0.8, delete: 0.8, longestChunkMs: 1_000, takeOverMs: 500 }
-
-const median = (values: readonly number[]): number => {
-  const sorted = values.toSorted((a, b) => a - b)
-  return sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN
-}
-const rateOf = (times: readonly Times[], of: keyof Times): number =>
-  rows / (median(times.map((time) => time[of])) / 1_000)
-const number = (value: number): string => Math.round(value).toLocaleString('en-US')
-
-const stack = await startStack({ say: console.log })
-let missed = 0
-try {
-  const connection = await createConnection({
-    host: stack.database.host,
-    port: stack.database.port,
-    ...stack.database.master,
-  })
-  const [[server]] = await connection.query<never[]>(
-    `select version() as version, @@sync_binlog as syncBinlog, @@innodb_flush_log_at_trx_commit as flushAtCommit,
-            @@innodb_buffer_pool_size / 1048576 as bufferPoolMb`,
-  )
-  connection.destroy()
-  const cpu = cpus()
-  console.log(
-    `${cpu.length} x ${cpu[0]?.model.trim()}, ${number(totalmem() / 2 ** 30)} GiB, Node ${process.version}; MySQL ${JSON.stringify(server)}`,
-  )
-  console.log(`${number(rows)} rows, ${LANES} lanes, ${rounds} rounds, medians:`)
-  const figures = await measureReplace(stack, rows, rounds, console.log)
-  const lines: [string, string, boolean][] = []
-  for (const [name, of] of [
-    ['register', 'registerMs'],
-    ['delete', 'deleteMs'],
-  ] as const) {
-    const own = rateOf(figures.sharelock, of)
-    const floor = rateOf(figures.bare, of)
-    const ratio = own / floor
-    const text = `${number(own)} rows/s beside ${number(floor)} of the bare statements: ${ratio.toFixed(2)} (at least ${TARGETS[name]})`
-    lines.push([name, text, ratio >= TARGETS[name]])
+const run = async (section: Section): Promise<Result> => {
+  const { name, title, about } = section
+  say(`${name}: ${title}`)
+  const from = performance.now()
+  const ranAt = new Date().toISOString()
+  const { found, settings } = await measure(section)
+  const { settings: own, ...findings } = found
+  const seconds = (performance.now() - from) / 1_000
+  return {
+    section: name,
+    title,
+    about,
+    ranAt,
+    seconds,
+    machine: machine(),
+    settings: { ...settings, ...own },
+    ...findings,
   }
-  const { longestChunkMs, takeOversMs } = figures
-  const takeOverMs = Math.max(...takeOversMs)
-  lines.push(
-    [
-      'longest chunk',
-      `${number(longestChunkMs)} ms (under ${TARGETS.longestChunkMs})`,
-      longestChunkMs < TARGETS.longestChunkMs,
-    ],
-    [
-      'take-over under load',
-      `${number(takeOverMs)} ms, the longest of ${rounds} (under ${TARGETS.takeOverMs})`,
-      takeOverMs < TARGETS.takeOverMs,
-    ],
-  )
-  for (const [name, text, reached] of lines)
-    console.log(`${reached ? 'reached' : 'MISSED '}  ${name.padEnd(22)} ${text}`)
-  missed = lines.filter(([, , reached]) => !reached).length
-} finally {
-  await stack.stop()
 }
 
-// Staging has no server; its passes run in processes of their own, so that their memory is theirs alone.
-console.log('\nStageSource:')
-const stage = spawnSync(process.execPath, [join(import.meta.dirname, 'stage.ts')], { stdio: 'inherit' })
-process.exit(missed === 0 && stage.status === 0 ? 0 : 1)
+const failed: string[] = []
+for (const section of SECTIONS.filter(({ name }) => wanted.includes(name)))
+  try {
+    await keep(small, await run(section))
+  } catch (error) {
+    failed.push(section.name)
+    console.error(error)
+    // What a failed section left running must not disturb the next one.
+    if (ground !== undefined) await closeGround(ground)
+    ground = undefined
+  }
+if (ground !== undefined) await closeGround(ground)
+
+const results = await kept(small, NAMES)
+const path = small ? join(LOCAL, 'bench', 'small', 'benchmarks.md') : join(ROOT, 'docs', 'benchmarks.md')
+await writeFile(path, page(results))
+say(`wrote ${relative(ROOT, path)}`)
+for (const { target, measured, met } of results.flatMap(({ verdicts }) => verdicts))
+  console.log(`${met ? 'met   ' : 'MISSED'}  ${target}  ${measured}`)
+for (const name of failed) console.log(`FAILED  ${name}`)
+const missed = results
+  .filter(({ section }) => wanted.includes(section))
+  .flatMap(({ verdicts }) => verdicts.filter(({ met }) => !met))
+process.exit(missed.length + failed.length === 0 ? 0 : 1)

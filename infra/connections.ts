@@ -1,4 +1,4 @@
-import { TASKS } from '../functions/contract/tasks.ts'
+import { type SupportName, TASKS } from '../functions/contract/tasks.ts'
 
 /** The rest of max_connections is for the settlement programs, for people, and for RDS itself. */
 export const CONNECTIONS_SHARE_MAX = 0.7
@@ -9,8 +9,20 @@ const DEPLOYMENTS = 2
 /** Sandboxes of one connecting task at most, for one job: its lanes where it is a Map's, else one. */
 const LANED: readonly string[] = ['DeleteChunk', 'RegisterChunk']
 
-/** Beside the jobs: PlanMonth, Sweep, the migrator, and one for killing a statement. */
-const OTHERS = 4
+/**
+ * Sandboxes of the functions beside the jobs. Several operators look at once, each every second or two, and an answer
+ * takes a fraction of that; what they change, they change one after the other.
+ */
+export const SUPPORT_SANDBOXES = {
+  PlanMonth: 1,
+  Sweep: 1,
+  Migrate: 1,
+  Inspect: 4,
+  Operate: 2,
+} as const satisfies Record<SupportName, number>
+
+/** Beside the jobs: those, and one for killing a statement. */
+const OTHERS = Object.values(SUPPORT_SANDBOXES).reduce<number>((sum, each) => sum + each, 1)
 
 /** Sandboxes of a task that are of use at once. */
 export const sandboxesMax = (task: string, { lanes, jobsMax }: { lanes: number; jobsMax: number }): number =>

@@ -3,10 +3,12 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import { Architecture, Code, Function as LambdaFunction, Runtime, Tracing } from 'aws-cdk-lib/aws-lambda'
 import { LogGroup } from 'aws-cdk-lib/aws-logs'
 import { Construct } from 'constructs'
+import { operatorFunctionName } from '../functions/contract/operations.ts'
 import {
   type FunctionName,
   handlerFile,
   SUPPORT,
+  type SupportName,
   TASK_NAMES,
   TASKS,
   type TaskName,
@@ -14,10 +16,12 @@ import {
 } from '../functions/contract/tasks.ts'
 import type { Bundles } from './bundles.ts'
 import type { StageConfig } from './config.ts'
-import { sandboxesMax } from './connections.ts'
+import { SUPPORT_SANDBOXES, sandboxesMax } from './connections.ts'
 import type { TaskFunctions } from './machine/tasks.ts'
 import { SMOKE_DISTRIBUTOR } from './smoke-role.ts'
 import type { Stores } from './stores.ts'
+
+export type OperatorName = 'Inspect' | 'Operate'
 
 export type FunctionsProps = {
   readonly config: StageConfig
@@ -30,6 +34,8 @@ export class Functions extends Construct {
   readonly byTask: TaskFunctions
   readonly planMonth: LambdaFunction
   readonly sweep: LambdaFunction
+  /** Called by operators through Lambda's API, which reaches a function in isolated subnets like any other. */
+  readonly operators: Readonly<Record<OperatorName, LambdaFunction>>
   /** Absent where nothing is deployed. */
   readonly migrate: LambdaFunction | undefined
   private readonly props: FunctionsProps
@@ -40,17 +46,21 @@ export class Functions extends Construct {
     const { stores, config } = props
     const made = TASK_NAMES.map((task) => [task, this.create(task, TASKS[task], sandboxesMax(task, config))] as const)
     this.byTask = Object.fromEntries(made) as Record<TaskName, LambdaFunction>
-    this.planMonth = this.create('PlanMonth', SUPPORT.PlanMonth, 1)
-    this.sweep = this.create('Sweep', SUPPORT.Sweep, 1)
+    const support = (name: SupportName) => this.create(name, SUPPORT[name], SUPPORT_SANDBOXES[name])
+    this.planMonth = support('PlanMonth')
+    this.sweep = support('Sweep')
+    this.operators = { Inspect: support('Inspect'), Operate: support('Operate') }
     this.migrate = stores.deployed === undefined ? undefined : this.createMigrator(stores.deployed)
   }
 
   /** Every function there is, by name. */
   get all(): [FunctionName, LambdaFunction][] {
-    const { planMonth, sweep, migrate } = this
+    const { planMonth, sweep, operators, migrate } = this
     const support: [FunctionName, LambdaFunction | undefined][] = [
       ['PlanMonth', planMonth],
       ['Sweep', sweep],
+      ['Inspect', operators.Inspect],
+      ['Operate', operators.Operate],
       ['Migrate', migrate],
     ]
     return [
@@ -78,7 +88,7 @@ export class Functions extends Construct {
     const database = Object.entries(this.props.stores.environment).filter(([key]) =>
       /^DATABASE_(HOST|PORT|NAME|USER)$/.test(key),
     )
-    const fn = this.createFunction('Migrate', SUPPORT.Migrate, 1, {
+    const fn = this.createFunction('Migrate', SUPPORT.Migrate, SUPPORT_SANDBOXES.Migrate, {
       ...Object.fromEntries(database),
       MASTER_SECRET_ARN: masterSecret.secretArn,
       ...(smokeFrom === undefined ? {} : { SMOKE_DISTRIBUTOR }),
@@ -92,6 +102,7 @@ export class Functions extends Construct {
     const folder = bundles.get(handlerFile(name))
     if (folder === undefined) throw new Error(`There is no bundle of ${handlerFile(name)} for the function ${name}`)
     return new LambdaFunction(this, name, {
+      ...(isOperators(name) ? { functionName: operatorFunctionName(config.stage, name) } : {}),
       description: `Sharelock ${config.stage}: ${name}`,
       runtime: Runtime.NODEJS_24_X,
       architecture: Architecture.ARM_64,
@@ -113,6 +124,9 @@ export class Functions extends Construct {
     })
   }
 }
+
+/** These have names of their own: an operator's client knows the stage and nothing else. */
+const isOperators = (name: FunctionName): name is OperatorName => name === 'Inspect' || name === 'Operate'
 
 const grant = (fn: LambdaFunction, spec: TaskSpec, stores: Stores): void => {
   const { bucket } = stores

@@ -6,7 +6,7 @@ import { Dispatch } from './dispatch/dispatch.ts'
 import { Functions } from './functions.ts'
 import { JobMachine } from './machine/machine.ts'
 import { addMigration } from './migration.ts'
-import { addOperatorPolicy } from './operator-policy.ts'
+import { addOperatorPolicies } from './operator-policy.ts'
 import { addSmokeRole, type SmokeOutputs } from './smoke-role.ts'
 import type { Stores } from './stores.ts'
 import { HaltRule, Schedules } from './triggers.ts'
@@ -28,7 +28,7 @@ export class JobStack extends Stack {
     super(scope, id, props)
     const stores = storesOf(this)
     const functions = new Functions(this, 'Functions', { config, bundles, stores })
-    const { byTask, planMonth, sweep, migrate } = functions
+    const { byTask, planMonth, sweep, operators, migrate } = functions
     const job = new JobMachine(this, 'Job', { config, functions: byTask })
     const dispatch = new Dispatch(this, 'Dispatch', {
       config,
@@ -37,6 +37,9 @@ export class JobStack extends Stack {
       notices: stores.notices,
     })
     const haltRule = new HaltRule(this, 'HaltRule', { jobMachine: job.stateMachine, haltJob: byTask.HaltJob })
+    // The machines know their functions, so Inspect is told of the machines once they are there.
+    operators.Inspect.addEnvironment('STATE_MACHINE_ARN', job.stateMachine.stateMachineArn)
+    operators.Inspect.addEnvironment('DISPATCH_MACHINE_ARN', dispatch.stateMachine.stateMachineArn)
     new CfnOutput(this, 'StateMachineArn', { value: job.stateMachine.stateMachineArn })
     new CfnOutput(this, 'DispatchMachineArn', { value: dispatch.stateMachine.stateMachineArn })
     if (config.kind === 'local' || stores.deployed === undefined) return
@@ -51,11 +54,11 @@ export class JobStack extends Stack {
       scheduleDeadLetters: schedules.deadLetters,
       haltDeadLetters: haltRule.deadLetters,
     })
-    const operatorPolicy = addOperatorPolicy(this, {
+    const operatorPolicy = addOperatorPolicies(this, {
       stage: config.stage,
       bucket: stores.bucket,
-      jobMachine: job.stateMachine,
-      dispatchMachine: dispatch.stateMachine,
+      machines: [job.stateMachine, dispatch.stateMachine],
+      functions: operators,
     })
     if (config.smokeFrom !== undefined)
       this.smoke = addSmokeRole(this, {
@@ -64,6 +67,7 @@ export class JobStack extends Stack {
         operatorPolicy,
         jobMachine: job.stateMachine,
       })
-    if (migrate !== undefined) addMigration(this, migrate, [job, dispatch, haltRule, schedules])
+    if (migrate !== undefined)
+      addMigration(this, migrate, [job, dispatch, haltRule, schedules, ...Object.values(operators)])
   }
 }

@@ -1,5 +1,6 @@
 import { type Stack, Validations } from 'aws-cdk-lib'
 import type { IConstruct } from 'constructs'
+import { TASK_NAMES } from '../functions/contract/tasks.ts'
 import type { StageStacks } from './stage-stacks.ts'
 
 /*
@@ -108,12 +109,9 @@ const ofMachines = (job: Stack): Acknowledged[] => {
       }
     })
   const [jobMachine, dispatchMachine] = machines as [IConstruct, IConstruct]
-  const tasks = functions.node.children
-    .map(({ node }) => node.id)
-    .filter((name) => !name.endsWith('Log') && !['PlanMonth', 'Sweep', 'Migrate'].includes(name))
   return [
     ...machines.map((at) => ({ at, id: 'AwsSolutions-IAM5[Resource::*]', reason: XRAY_OR_LOGS })),
-    ...versions(jobMachine, tasks),
+    ...versions(jobMachine, TASK_NAMES),
     ...versions(dispatchMachine, ['PlanMonth']),
     {
       at: dispatchMachine,
@@ -123,32 +121,42 @@ const ofMachines = (job: Stack): Acknowledged[] => {
   ]
 }
 
-const ofTriggers = (job: Stack, data: Stack): Acknowledged[] => [
+const ofTriggers = (job: Stack): Acknowledged[] => [
   ...['HaltRule/DeadLetters', 'Schedules/DeadLetters'].map((path) => ({
     at: child(job, path),
     id: 'AwsSolutions-SQS3',
     reason: 'It is a dead-letter queue itself.',
   })),
-  ...['incoming', 'rejected'].map((prefix) => ({
-    at: child(job, 'OperatorPolicy'),
-    id: objects(data, prefix),
-    reason: 'Operators upload files and read reports under names that nobody knows beforehand.',
-  })),
-  ...['Job', 'Dispatch'].map((name) => {
-    const id = job.getLogicalId(child(job, `${name}/StateMachine/Resource`) as never)
-    return {
-      at: child(job, 'OperatorPolicy'),
-      id: `AwsSolutions-IAM5[Resource::arn:aws:states:${job.region}:${job.account}:execution:<${id}.Name>:*]`,
-      reason: 'Operators watch and stop any execution of this machine, and of no other.',
-    }
-  }),
 ]
+
+const ofOperators = (job: Stack, data: Stack): Acknowledged[] =>
+  ['OperatorPolicy', 'ReaderPolicy'].flatMap((policy) => [
+    ...['incoming', 'rejected', 'staged'].map((prefix) => ({
+      at: child(job, policy),
+      id: objects(data, prefix),
+      reason: 'Files, reports and staged sources have names that nobody knows beforehand; the prefix is the limit.',
+    })),
+    ...['Job', 'Dispatch'].map((name) => {
+      const id = job.getLogicalId(child(job, `${name}/StateMachine/Resource`) as never)
+      return {
+        at: child(job, policy),
+        id: `AwsSolutions-IAM5[Resource::arn:aws:states:${job.region}:${job.account}:execution:<${id}.Name>:*]`,
+        reason: 'People watch and stop any execution of this machine, and of no other.',
+      }
+    }),
+  ])
 
 /** The acknowledged findings of a stage that is deployed. */
 export const acknowledgedOf = ({ data, job }: StageStacks): Acknowledged[] => {
   if (data === undefined) return []
   const replicated = data.stores.deployed !== undefined && data.stores.deployed.lockNodeIds.length > 1
-  return [...ofData(data, replicated), ...ofFunctions(job, data), ...ofMachines(job), ...ofTriggers(job, data)]
+  return [
+    ...ofData(data, replicated),
+    ...ofFunctions(job, data),
+    ...ofMachines(job),
+    ...ofTriggers(job),
+    ...ofOperators(job, data),
+  ]
 }
 
 export const acknowledgeFindings = (stacks: StageStacks): void => {

@@ -33,14 +33,17 @@ export const functionEnvironment = (template: Variables, servers: Servers, more:
 
 /** The variables with which a client outside talks to this stack as if it were AWS. */
 export const clientEnvironment = (
-  servers: Servers & { readonly url: string; readonly machineArn: string },
+  servers: Servers & { readonly url: string; readonly lambdaUrl: string; readonly machineArn: string },
 ): Variables => ({
   ...storesEnvironment(servers),
   STAGE: 'local',
+  SHARELOCK_STAGE: 'local',
   TOPIC_ARN: servers.aws.topicArn,
   QUEUE_URL: servers.aws.queueUrl,
   STATE_MACHINE_ARN: servers.machineArn,
   AWS_ENDPOINT_URL_SFN: servers.url,
+  AWS_ENDPOINT_URL_LAMBDA: servers.lambdaUrl,
+  AWS_ENDPOINT_URL_STS: servers.aws.endpoint,
   AWS_REGION: 'ap-northeast-2',
   AWS_ACCESS_KEY_ID: 'local',
   AWS_SECRET_ACCESS_KEY: 'local',

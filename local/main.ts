@@ -22,6 +22,7 @@ const main = async (): Promise<void> => {
   Valkey           ${lock.host}:${lock.port}
   S3, SNS, SQS     ${aws.endpoint}
   Step Functions   ${stack.url}
+  Lambda           ${stack.lambdaUrl}
   State machine    ${stack.machineArn}
   Logs             ${stack.logsFolder}
 

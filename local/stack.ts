@@ -2,10 +2,11 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns'
 import { prepareDatabase } from '../functions/job/prepare-database.ts'
-import { type Endpoint, startEndpoint } from './engine/endpoint.ts'
+import { startEndpoint } from './engine/endpoint.ts'
 import { Engine } from './engine/engine.ts'
 import type { Pace } from './engine/execution.ts'
 import { clientEnvironment, functionEnvironment } from './environment.ts'
+import { startLambdaEndpoint } from './lambda/endpoint.ts'
 import { Lambda } from './lambda/lambda.ts'
 import { RUNS } from './paths.ts'
 import { pruneRuns } from './prune-runs.ts'
@@ -56,8 +57,9 @@ export type Stack = {
   readonly aws: AwsServer
   readonly lambda: Lambda
   readonly engine: Engine
-  /** The Step Functions endpoint. */
+  /** The Step Functions endpoint, and Lambda's. */
   readonly url: string
+  readonly lambdaUrl: string
   /** The job's machine, and every machine of the app by name. */
   readonly machineArn: string
   readonly machineArns: Readonly<Record<string, string>>
@@ -173,16 +175,19 @@ const startCompute = async (options: StackOptions, folder: string, stores: Store
       if (FAILED.includes(event.detail.status)) lambda.invokeAsync(haltFunction, JSON.stringify(event))
     })
 
-  const endpoint: Endpoint = await startEndpoint(engine, options.port)
+  const endpoint = await startEndpoint(engine, options.port)
   stops.push(async () => {
     engine.close()
     await endpoint.close()
     sns.destroy()
   })
+  const lambdaEndpoint = await startLambdaEndpoint(lambda)
+  stops.push(() => lambdaEndpoint.close())
   const machineArns = Object.fromEntries(app.machines.map(({ name, arn }) => [name, arn]))
   const machineArn = (app.machines.find(({ name }) => name.startsWith('Job')) ?? app.machines[0])?.arn ?? ''
-  const environment = clientEnvironment({ database, lock, aws, url: endpoint.url, machineArn })
-  return { logsFolder, lambda, engine, url: endpoint.url, machineArn, machineArns, environment }
+  const urls = { url: endpoint.url, lambdaUrl: lambdaEndpoint.url }
+  const environment = clientEnvironment({ database, lock, aws, ...urls, machineArn })
+  return { logsFolder, lambda, engine, ...urls, machineArn, machineArns, environment }
 }
 
 const LOCAL_CREDENTIALS = { accessKeyId: 'local', secretAccessKey: 'local' }

@@ -17,10 +17,13 @@ import type { Slice } from '../../functions/contract/words.ts'
  */
 export type SliceName = Pick<Slice, 'distributor' | 'month'>
 
+/** Called now and then with the number of rows of a file that have been read. */
+export type OnRows = (rows: number) => void
+
 /** What reading a file told. */
 export type Validation = {
   readonly accepted: boolean
-  /** `utf-8`, `utf-8 with BOM`, `utf-16le`, `cp949` ..., with `gzip` said apart. */
+  /** `ascii`, `utf-8`, `utf-16le`, `utf-16be`, `cp949`; `staged source` where no file was read. */
   readonly encoding: string
   readonly gzip: boolean
   readonly ignoredColumns: readonly string[]
@@ -50,17 +53,24 @@ export type Difference = {
 /** A start that has been looked at and not yet made. Nothing has been uploaded, deleted or started. */
 export type StartPlan = SliceName & {
   readonly source: { readonly path: string } | { readonly key: string } | { readonly staged: string }
+  /** Where a file of this machine will be uploaded, an address made of its content; null for other sources. */
+  readonly uploadKey: string | null
+  readonly isUndo: boolean
   readonly validation: Validation
   readonly difference: Difference
-  /** Rows that will be deleted: those of the last registered set. */
+  /** Rows that will be deleted: all that the slice holds now, whoever wrote them. */
   readonly rowsToDelete: number
   readonly rowsToRegister: number
   /** What must be typed to go on, e.g. `ARIA 2026-10`; null where the change is below the threshold. */
   readonly confirmation: string | null
   /** The open job of another source that stands in the way unless superseded. */
   readonly blockedBy: SliceReport['jobs'][number] | null
-  /** A running execution of the same slice and source: starting joins it. */
+  /** The open job of the same source: starting goes on with it from its state. */
+  readonly continues: SliceReport['jobs'][number] | null
+  /** A running execution (its ARN) of the same slice and source: starting joins it. */
   readonly joins: string | null
+  /** A running execution of the slice with another source: a start is refused, or waits for it. */
+  readonly busyWith: string | null
   /** The slice already holds exactly this source: starting changes nothing unless forced. */
   readonly alreadyRegistered: boolean
 }
@@ -96,6 +106,8 @@ export type Progress = SliceName & {
   readonly secondsLeft: number | null
   /** Why it failed and what to do about it, in sentences; null while it runs or where it succeeded. */
   readonly failure: { readonly error: string; readonly cause: string; readonly remedy: string } | null
+  /** What could not be seen in this look and why; the rest is as it was in the look before. */
+  readonly trouble: string | null
   /** What a success came to, e.g. `registered 1600 rows`, `the slice held this source already`. */
   readonly result: string | null
 }
@@ -116,9 +128,9 @@ export type Operations = {
   readonly stage: string
   /** The caller as AWS names it. */
   readonly identity: () => Promise<string>
-  readonly validate: (path: string, rules: SourceRules) => Promise<Validation>
+  readonly validate: (path: string, rules: SourceRules, onRows?: OnRows) => Promise<Validation>
   /** Reads the file and compares it; `source` is a path here or a key under incoming/. */
-  readonly planStart: (slice: SliceName, source: StartPlan['source']) => Promise<StartPlan>
+  readonly planStart: (slice: SliceName, source: StartPlan['source'], onRows?: OnRows) => Promise<StartPlan>
   /** Uploads if need be, records, and starts or joins. */
   readonly start: (plan: StartPlan, options: StartOptions) => Promise<Started>
   /** Looks until the run has ended; the last value says how. */
@@ -138,6 +150,8 @@ export type Operations = {
   readonly resume: (slice: SliceName, options: Pick<StartOptions, 'wait' | 'why'>) => Promise<Started>
   /** Halts between chunks, then ends the execution. Where no job is open yet, only the execution is ended. */
   readonly stop: (slice: SliceName, why: string) => Promise<Stopped | { readonly ended: string }>
+  /** Ends one execution of the slice, by its name, and changes no job: for a run that was overtaken. */
+  readonly endRun: (slice: SliceName, execution: string, why: string) => Promise<{ readonly ended: string }>
   readonly planUndo: (slice: SliceName) => Promise<StartPlan>
   readonly undo: (plan: StartPlan, options: StartOptions) => Promise<Started>
   readonly unlock: (slice: SliceName, tokenDigest: string, why: string) => Promise<Unlocked>

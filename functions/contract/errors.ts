@@ -35,6 +35,12 @@ export const FAILURE_FAMILIES = {
   SliceMismatch: 'terminal',
   ChunksUnfinished: 'terminal',
   DatabaseMisconfigured: 'terminal',
+
+  // Answers to operators only; no execution meets them.
+  UnknownJob: 'terminal',
+  NotLocked: 'terminal',
+  LockChanged: 'terminal',
+  DistributorExists: 'terminal',
 } as const
 
 export type FailureName = keyof typeof FAILURE_FAMILIES

@@ -130,8 +130,17 @@ export const SWEEP_RESERVE_MS = 60_000
 
 // --- operators --------------------------------------------------------------------------------------------------
 
-/** Months one question about slices may span: with a thousand distributors, an answer stays below Lambda's 6 MB. */
+/** Months one question about slices may span. */
 export const SLICE_MONTHS_MAX = 24
+
+/** Slices one answer may hold, at about 400 bytes each and less than 780: it stays below Lambda's 6 MB. */
+export const SLICES_SHOWN_MAX = 8_000
 
 /** Jobs of a slice that are shown in full, chunk maps included. */
 export const SLICE_JOBS_SHOWN = 20
+
+/** Lines of its audit trail that are shown with a slice. */
+export const SLICE_AUDIT_SHOWN = 50
+
+/** Open jobs that the checks show, the longest quiet ones first: a system with more has one trouble, not so many. */
+export const OPEN_JOBS_SHOWN = 500

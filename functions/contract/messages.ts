@@ -75,7 +75,7 @@ const Guarded = z.strictObject({
 export type Guarded = z.infer<typeof Guarded>
 
 /** MySQL and Valkey keep an execution's name as ASCII; Step Functions itself would allow more. */
-const Execution = z
+export const Execution = z
   .string()
   .regex(/^[\x21-\x7e]{1,512}$/, 'an execution whose name has ASCII letters, digits, - and _ only')
 

@@ -1,7 +1,22 @@
 import { z } from 'zod'
 import { SLICE_MONTHS_MAX } from './limits.ts'
-import { DistributorCode, Month } from './messages.ts'
+import { DistributorCode, Execution, Month } from './messages.ts'
 import { type JobState, PARTY_SCHEMES, type SliceStatus, SUM_RULES } from './words.ts'
+
+/** True where `from` to `to` is a range of at most SLICE_MONTHS_MAX months. */
+export const isMonthRange = (from: string, to: string): boolean => {
+  const months = (month: string): number => Number(month.slice(0, 4)) * 12 + Number(month.slice(5))
+  const span = months(to) - months(from)
+  return span >= 0 && span < SLICE_MONTHS_MAX
+}
+
+const overMonths = <Question extends 'slices' | 'checks'>(question: Question) =>
+  z
+    .strictObject({ question: z.literal(question), from: Month, to: Month })
+    .refine(({ from, to }) => isMonthRange(from, to), {
+      path: ['to'],
+      message: `a month not before "from", and ${SLICE_MONTHS_MAX} months in all at most`,
+    })
 
 /**
  * What the operator's command and console ask of the two functions that stand in for a client inside the VPC: Inspect
@@ -12,7 +27,7 @@ export const InspectInput = z.discriminatedUnion('question', [
   /** Where everything is: -> Place */
   z.strictObject({ question: z.literal('place') }),
   /** The newest job of every slice of some months: -> SliceLine[] */
-  z.strictObject({ question: z.literal('slices'), from: Month, to: Month }),
+  overMonths('slices'),
   /** One slice with its jobs, newest first, its lock and its audit trail: -> SliceReport */
   z.strictObject({ question: z.literal('slice'), distributor: DistributorCode, month: Month }),
   /** The slice of a job: -> SliceReport */
@@ -29,7 +44,7 @@ export const InspectInput = z.discriminatedUnion('question', [
     limit: z.int().min(1).max(500).default(100),
   }),
   /** What only MySQL and Valkey know of disagreements: -> Checks */
-  z.strictObject({ question: z.literal('checks'), from: Month, to: Month }),
+  overMonths('checks'),
 ])
 export type InspectInput = z.output<typeof InspectInput>
 export type InspectRequest = z.input<typeof InspectInput>
@@ -59,7 +74,8 @@ export const OperateInput = z.discriminatedUnion('action', [
     what: z.enum(['start', 'resume', 'undo']),
     distributor: DistributorCode,
     month: Month,
-    execution: z.string().min(1).max(512),
+    /** Its name, or its ARN; the line keeps the name. */
+    execution: Execution,
     /** The file's key or the staged source, e.g. `incoming/...` or a SHA-256. */
     source: z.string().max(1_024),
   }),
@@ -266,10 +282,3 @@ export type OperateReply = {
 /** The function that operators call by name: nothing else has to be known of a stage. */
 export const operatorFunctionName = (stage: string, name: 'Inspect' | 'Operate'): string =>
   `sharelock-${stage}-${name.toLowerCase()}`
-
-/** True where `from` to `to` is a range of at most SLICE_MONTHS_MAX months. */
-export const isMonthRange = (from: string, to: string): boolean => {
-  const months = (month: string): number => Number(month.slice(0, 4)) * 12 + Number(month.slice(5))
-  const span = months(to) - months(from)
-  return span >= 0 && span < SLICE_MONTHS_MAX
-}

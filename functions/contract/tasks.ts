@@ -37,14 +37,18 @@ export type TaskName = keyof typeof TASKS
 export const TASK_NAMES = Object.keys(TASKS) as TaskName[]
 
 /**
- * Functions beside the job's machine. PlanMonth is a task of the dispatch machine; Sweep is called by a schedule, and
- * Migrate by the deployment, before any new code takes traffic.
+ * Functions beside the job's machine. PlanMonth is a task of the dispatch machine; Sweep is called by a schedule,
+ * Migrate by the deployment, before any new code takes traffic, Inspect and Operate by operators.
  */
 export const SUPPORT = {
   PlanMonth: { ...light, lambdaTimeoutS: 120, database: true, lock: false, storage: 'list' },
   Sweep: { ...light, lambdaTimeoutS: 240, database: true, lock: true, topic: true },
   // One minute below AWS's ceiling, which the trigger that calls it needs for itself.
   Migrate: { ...light, lambdaTimeoutS: 840, database: true, lock: false },
+  // Counting the rows of a whole slice takes it longest.
+  Inspect: { ...light, lambdaTimeoutS: 150, database: true, lock: true },
+  // Raising a fence may have to kill what holds the job row.
+  Operate: { ...light, lambdaTimeoutS: 120, database: true, lock: true },
 } as const satisfies Record<string, TaskSpec>
 
 export type SupportName = keyof typeof SUPPORT

@@ -61,24 +61,37 @@ export const haltFromStatusEvent = async (
 }
 
 export type Reason = Pick<Slice, 'distributor' | 'month'> & {
-  readonly execution: string
+  /** The row's own where it is not given. */
+  readonly execution?: string
   readonly error: string
   readonly cause: string
 }
 
-/** Halts the job and writes its event, if the row is still `isOwn` once it is held exclusively. */
+/**
+ * Halts the job and writes its event, if the row is still `isOwn` once it is held exclusively.
+ *
+ * @param also more to write in the same transaction, from the row as it was before
+ */
 export const raise = async (
   run: Run,
   id: number,
   isOwn: (job: JobRow) => boolean,
   reason: Reason,
+  also: (job: JobRow) => Promise<void> = async () => undefined,
 ): Promise<boolean> => {
   const { database } = run
+  let raisedTo: number | undefined
   const halted = await exclusively(database, id, async () => {
     const job = await readJob(database, id)
+    // Run again because the reply to COMMIT was lost, it meets its own work.
+    if (job !== undefined && job.fence === raisedTo && job.halt_error === reason.error) return true
     if (job === undefined || !isOwn(job)) return false
     if (!(await haltJob(database, job, reason.error, reason.cause))) return false
-    await writeEvent(database, id, 'JobHalted', { ...reason, job: id, state: job.state, fence: job.fence + 1 })
+    const { distributor, month, error, cause, execution = job.execution } = reason
+    const event = { distributor, month, execution, error, cause }
+    await writeEvent(database, id, 'JobHalted', { ...event, job: id, state: job.state, fence: job.fence + 1 })
+    await also(job)
+    raisedTo = job.fence + 1
     return true
   })
   if (halted) {
@@ -89,7 +102,11 @@ export const raise = async (
 }
 
 /** A lock that can't be released now expires by its TTL; the job is halted all the same, and the report says so. */
-const releaseOrLog = async (run: Run, slice: Pick<Slice, 'distributor' | 'month'>, token: string): Promise<boolean> => {
+export const releaseOrLog = async (
+  run: Run,
+  slice: Pick<Slice, 'distributor' | 'month'>,
+  token: string,
+): Promise<boolean> => {
   try {
     return await release(await run.lock(), slice, token)
   } catch (error) {

@@ -9,11 +9,13 @@ export type AppUser = { readonly name: string } & (
 
 /** The statements each table needs, and not one more. LOAD DATA LOCAL needs INSERT only. */
 const GRANTS = {
-  distributor: 'select',
+  distributor: 'select, insert, update',
   share_ratio: 'select, insert, update, delete',
   job: 'select, insert, update',
   job_chunk: 'select, insert, update, delete',
   outbox: 'select, insert, update',
+  // What was recorded stays.
+  audit: 'select, insert',
   schema_migration: 'select',
   slice_status: 'select',
 } as const

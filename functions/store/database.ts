@@ -95,6 +95,13 @@ export class Database {
     this.#inTransaction = true
   }
 
+  /** The same for a report: it can change nothing, and every statement of it sees the same moment. */
+  async beginReading(): Promise<void> {
+    await this.change('set transaction isolation level repeatable read')
+    await this.change('start transaction read only')
+    this.#inTransaction = true
+  }
+
   async commit(): Promise<void> {
     await this.change('commit')
     this.#inTransaction = false

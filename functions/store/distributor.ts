@@ -1,4 +1,5 @@
 import { Failure } from '../contract/errors.ts'
+import type { DistributorFields, DistributorLine } from '../contract/operations.ts'
 import type { PartyScheme, SumRule } from '../contract/words.ts'
 import type { Database } from './database.ts'
 
@@ -25,6 +26,44 @@ export const findDistributor = async (database: Database, code: string): Promise
 
 export const activeDistributors = async (database: Database): Promise<Distributor[]> =>
   database.rows<Distributor>(`select ${COLUMNS} from distributor where active order by code`)
+
+/** Every distributor, ended ones too: people add them one by one, so they are never many. */
+export const allDistributors = async (database: Database): Promise<DistributorLine[]> => {
+  const rows = await database.rows<Distributor>(`select ${COLUMNS} from distributor order by code`)
+  return rows.map((row) => ({ ...row, active: Boolean(row.active) }))
+}
+
+/** Adds a distributor. Error 1062 says that its code is taken. */
+export const addDistributor = async (database: Database, fields: DistributorFields): Promise<void> => {
+  const { code, name, active, sumRule, partyScheme } = fields
+  await database.change('insert into distributor (code, name, active, sum_rule, party_scheme) values (?, ?, ?, ?, ?)', [
+    code,
+    name,
+    active ? 1 : 0,
+    sumRule,
+    partyScheme,
+  ])
+}
+
+/**
+ * Changes a distributor, in the caller's transaction.
+ *
+ * @returns what it was before, read under the row's lock
+ * @throws Failure UnknownDistributor
+ */
+export const setDistributor = async (database: Database, fields: DistributorFields): Promise<DistributorFields> => {
+  const { code, name, active, sumRule, partyScheme } = fields
+  await database.rows('select id from distributor where code = ? for update', [code])
+  const before = await findDistributor(database, code)
+  await database.change('update distributor set name = ?, active = ?, sum_rule = ?, party_scheme = ? where id = ?', [
+    name,
+    active ? 1 : 0,
+    sumRule,
+    partyScheme,
+    before.id,
+  ])
+  return { ...before, active: Boolean(before.active) }
+}
 
 /** Adds a distributor, or changes the one with this code. */
 export const putDistributor = async (database: Database, distributor: Omit<Distributor, 'id'>): Promise<void> => {

@@ -1,6 +1,7 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import type { RowDataPacket } from 'mysql2/promise'
 import { connect, type DatabaseAddress } from './database.ts'
+import { MIGRATIONS } from './migration-files.ts'
 
 /** How long a migrator waits for another one: longer than any migration takes. */
 const MIGRATION_WAIT_S = 120
@@ -18,7 +19,6 @@ export type MigrationReport = { readonly applied: string[]; readonly current: st
  * @param address of a user who may create tables, views and procedures, and the database itself
  */
 export const migrate = async (address: DatabaseAddress): Promise<MigrationReport> => {
-  const files = (await readdir(FOLDER)).filter((file) => /^\d{3}-[a-z-]+\.sql$/.test(file)).sort()
   const connection = await connect(address, { database: undefined, multipleStatements: true })
   try {
     await connection.query(`create database if not exists ??`, [address.DATABASE_NAME])
@@ -33,10 +33,10 @@ export const migrate = async (address: DatabaseAddress): Promise<MigrationReport
     )
     const [rows] = await connection.query<RowDataPacket[]>('select name from schema_migration order by name')
     const known = rows.map((row) => String(row.name))
-    const last = files.at(-1) ?? ''
+    const last = MIGRATIONS.at(-1) ?? ''
     const newer = known.some((name) => name > last)
     const applied: string[] = []
-    for (const file of newer ? [] : files.filter((name) => !known.includes(name))) {
+    for (const file of newer ? [] : MIGRATIONS.filter((name) => !known.includes(name))) {
       // MySQL commits every DDL statement by itself, so a migration is written to be repeatable or small enough to mend.
       await connection.query(await readFile(new URL(file, FOLDER), 'utf8'))
       await connection.query('insert into schema_migration (name) values (?)', [file])

@@ -12,6 +12,10 @@ export type QuietJob = {
   readonly quietS: number
 }
 
+/** When the job `j` was opened, moved or marked last. */
+export const PROGRESS_AT = `greatest(j.opened_at, coalesce(j.deleted_at, j.opened_at), coalesce(j.registering_at, j.opened_at),
+  coalesce((select max(c.marked_at) from job_chunk c where c.job_id = j.id), j.opened_at))`
+
 /**
  * Open jobs that nobody halted and that made no progress for a while: no transition and no mark in the ledger. The
  * longest quiet ones come first.
@@ -22,9 +26,7 @@ export const quietJobs = async (database: Database, quietS: number = SWEEP_QUIET
             timestampdiff(second, q.progress_at, current_timestamp(6)) as quietS
      from (select j.id, j.state, j.fence, j.execution, d.code as distributor,
                   date_format(j.settlement_month, '%Y-%m') as month,
-                  greatest(j.opened_at, coalesce(j.deleted_at, j.opened_at), coalesce(j.registering_at, j.opened_at),
-                           coalesce((select max(c.marked_at) from job_chunk c where c.job_id = j.id), j.opened_at)
-                          ) as progress_at
+                  ${PROGRESS_AT} as progress_at
            from job j join distributor d on d.id = j.distributor_id
            where j.open_slice = 1 and j.halted_at is null) q
      where q.progress_at < current_timestamp(6) - interval ? second

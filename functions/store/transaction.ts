@@ -35,10 +35,14 @@ const verdictOf = (error: DatabaseError): Verdict => {
  *
  * @throws Failure DatabaseUnreachable once the tries or the time are used up; whatever `work` throws, rolled back
  */
-export const transaction = async <T>(database: Database, work: () => Promise<T>): Promise<T> => {
+export const transaction = async <T>(
+  database: Database,
+  work: () => Promise<T>,
+  begin: () => Promise<void> = () => database.begin(),
+): Promise<T> => {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await database.begin()
+      await begin()
       const result = await work()
       await database.commit()
       return result
@@ -50,6 +54,10 @@ export const transaction = async <T>(database: Database, work: () => Promise<T>)
     }
   }
 }
+
+/** Runs `work` in a transaction that can change nothing and sees one moment throughout. */
+export const reading = async <T>(database: Database, work: () => Promise<T>): Promise<T> =>
+  await transaction(database, work, () => database.beginReading())
 
 /** Runs one read or one repeatable statement, with the same reruns as a transaction. */
 export const statement = async <T>(database: Database, work: () => Promise<T>): Promise<T> => {

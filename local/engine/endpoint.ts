@@ -1,6 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
+import { type Endpoint, startHttpServer } from '../http-server.ts'
 import { OPERATIONS } from './api.ts'
 import type { Engine } from './engine.ts'
 import { ServiceError } from './service-error.ts'
@@ -31,24 +31,6 @@ const serve = async (engine: Engine, request: IncomingMessage, response: ServerR
   }
 }
 
-export type Endpoint = { readonly url: string; readonly close: () => Promise<void> }
-
 /** Serves the engine as Step Functions (AWS JSON 1.0) on a free loopback port, or the given one. */
-export const startEndpoint = async (engine: Engine, port = 0): Promise<Endpoint> => {
-  const server = createServer((request, response) => {
-    serve(engine, request, response).catch(() => response.destroy())
-  })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', resolve)
-  })
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        // Clients keep their connections open.
-        server.closeAllConnections()
-      }),
-  }
-}
+export const startEndpoint = (engine: Engine, port?: number): Promise<Endpoint> =>
+  startHttpServer((request, response) => serve(engine, request, response), port)

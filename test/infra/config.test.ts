@@ -69,8 +69,8 @@ describe('the budget of connections', () => {
 
   it('counts each task that connects, lanes for those of a Map, for two deployments', () => {
     const connecting = Object.values(TASKS).filter(({ database }) => database).length
-    // Two tasks have lanes; four connections more are PlanMonth's, Sweep's, the migrator's and a killer's.
-    expect(connectionBudget({ lanes: 3, jobsMax: 5 })).toBe(2 * (5 * (connecting - 2 + 2 * 3) + 4))
+    // Two tasks have lanes; ten connections more are PlanMonth's, Sweep's, the migrator's, a killer's, and six for operators.
+    expect(connectionBudget({ lanes: 3, jobsMax: 5 })).toBe(2 * (5 * (connecting - 2 + 2 * 3) + 10))
   })
 
   it.each(STAGE_NAMES.filter((stage) => stage !== 'local'))('of %s stays within 70 %% of max_connections', (stage) => {

@@ -2,8 +2,9 @@ import { Match, type Template } from 'aws-cdk-lib/assertions'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { readEnv } from '../../functions/contract/env.ts'
 import { readMigratorEnv } from '../../functions/contract/migrator-env.ts'
-import { SUPPORT, SUPPORT_NAMES, TASK_NAMES, TASKS } from '../../functions/contract/tasks.ts'
-import { sandboxesMax } from '../../infra/connections.ts'
+import { operatorFunctionName } from '../../functions/contract/operations.ts'
+import { SUPPORT, SUPPORT_NAMES, type SupportName, TASK_NAMES, TASKS } from '../../functions/contract/tasks.ts'
+import { SUPPORT_SANDBOXES, sandboxesMax } from '../../infra/connections.ts'
 import { TRIGGER_TIMEOUT_S } from '../../infra/migration.ts'
 import { stageConfig } from '../../infra/stages.ts'
 import { actionsOf, functionOf, stageTemplates } from './synth.ts'
@@ -46,6 +47,8 @@ const ALLOWED = {
   HaltJob: [CONNECT, LOCK],
   PlanMonth: [CONNECT, 's3:ListBucket'],
   Sweep: [CONNECT, LOCK, ...PUBLISH],
+  Inspect: [CONNECT, LOCK],
+  Operate: [CONNECT, LOCK],
   Migrate: ['secretsmanager:DescribeSecret', 'secretsmanager:GetSecretValue'],
 } as const satisfies Record<(typeof NAMES)[number], readonly string[]>
 
@@ -122,7 +125,7 @@ describe('the environment', () => {
 describe('concurrency', () => {
   it.each(NAMES)('of %s is reserved within the budget of connections', (name) => {
     const config = stageConfig('prod')
-    const expected = name in TASKS ? sandboxesMax(name, config) : 1
+    const expected = name in TASKS ? sandboxesMax(name, config) : SUPPORT_SANDBOXES[name as SupportName]
     expect(functionOf(job, name).ReservedConcurrentExecutions).toBe(expected)
   })
 
@@ -154,6 +157,12 @@ describe('the migration', () => {
       'SchedulesSweepLive',
     ])
     for (const [id, { DependsOn }] of gated) expect(DependsOn, id).toContain('Migration')
+  })
+
+  it('runs before the code changes that operators call by its plain name', () => {
+    const functions = Object.entries(job.findResources('AWS::Lambda::Function'))
+    const gated = functions.filter(([, { DependsOn }]) => DependsOn?.includes('Migration'))
+    expect(gated.map(([id]) => id.slice(0, -8)).toSorted()).toEqual(['FunctionsInspect', 'FunctionsOperate'])
   })
 
   it('is called by version, once, and fails the deployment when it fails', () => {
@@ -222,22 +231,68 @@ describe('the triggers', () => {
   })
 })
 
+type Statement = { readonly Sid: string; readonly Action: string | string[]; readonly Resource: unknown }
+
+const statementsOf = (policy: string): Statement[] => {
+  const [found] = Object.values(
+    job.findResources('AWS::IAM::ManagedPolicy', { Properties: { ManagedPolicyName: policy } }),
+  )
+  return found?.Properties.PolicyDocument.Statement
+}
+const actionsIn = (policy: string) => statementsOf(policy).flatMap(({ Action }) => Action)
+const invokedBy = (policy: string) =>
+  statementsOf(policy)
+    .filter(({ Action }) => Action === 'lambda:InvokeFunction')
+    .map(({ Resource }) => JSON.stringify(Resource).replace(/[0-9A-F]{8}/, ''))
+
+const READING = [
+  'lambda:InvokeFunction',
+  's3:GetObject',
+  's3:ListBucket',
+  'states:DescribeExecution',
+  'states:DescribeStateMachine',
+  'states:GetExecutionHistory',
+  'states:ListExecutions',
+]
+
 describe('an operator', () => {
-  it('may upload, start, watch, stop and read reports, and nothing else', () => {
-    const [policy] = Object.values(job.findResources('AWS::IAM::ManagedPolicy'))
-    const statements: { Action: string | string[]; Resource: unknown }[] = policy?.Properties.PolicyDocument.Statement
-    expect(statements.flatMap(({ Action }) => Action).toSorted()).toEqual([
-      's3:GetObject',
-      's3:ListBucket',
-      's3:PutObject',
-      'states:DescribeExecution',
-      'states:DescribeStateMachine',
-      'states:GetExecutionHistory',
-      'states:ListExecutions',
-      'states:StartExecution',
-      'states:StopExecution',
-    ])
-    for (const { Resource } of statements) expect(Resource).not.toBe('*')
+  it('may look, upload, start, stop and operate, and nothing else', () => {
+    const actions = [...READING, 's3:PutObject', 'states:StartExecution', 'states:StopExecution']
+    expect([...new Set(actionsIn('sharelock-prod-operator'))].toSorted()).toEqual(actions.toSorted())
+  })
+
+  it('calls the two functions for operators by their plain names, and no other', () => {
+    const arn = (name: string) => `{"Fn::GetAtt":["Functions${name}","Arn"]}`
+    // Statements that differ in their resource only are merged.
+    expect(
+      invokedBy('sharelock-prod-operator')
+        .join()
+        .replaceAll(/[0-9A-F]{8}/g, ''),
+    ).toBe(`[${['Inspect', 'Operate'].map(arn).join()}]`)
+    expect(invokedBy('sharelock-prod-reader')).toEqual([arn('Inspect')])
+  })
+
+  it('that only reads may look at everything an operator sees and change nothing', () => {
+    expect(actionsIn('sharelock-prod-reader').toSorted()).toEqual(READING)
+  })
+
+  it.each(['operator', 'reader'])('%s is held to this stage: no statement names everything', (kind) => {
+    for (const { Resource } of statementsOf(`sharelock-prod-${kind}`)) expect(Resource).not.toBe('*')
+    const text = JSON.stringify(statementsOf(`sharelock-prod-${kind}`))
+    for (const prefix of ['incoming', 'rejected', 'staged']) expect(text).toContain(`/${prefix}/*`)
+  })
+
+  it('finds the functions by the names that the stage gives', () => {
+    for (const name of ['Inspect', 'Operate'] as const)
+      expect(functionOf(job, name)).toMatchObject({ FunctionName: operatorFunctionName('prod', name) })
+  })
+
+  it('is told by Inspect, and by no other function, which machines there are', () => {
+    const { STATE_MACHINE_ARN, DISPATCH_MACHINE_ARN } = functionOf(job, 'Inspect').Environment?.Variables ?? {}
+    expect(STATE_MACHINE_ARN).toEqual({ Ref: expect.stringMatching(/^JobStateMachine/) })
+    expect(DISPATCH_MACHINE_ARN).toEqual({ Ref: expect.stringMatching(/^DispatchStateMachine/) })
+    const told = NAMES.filter((name) => 'STATE_MACHINE_ARN' in (functionOf(job, name).Environment?.Variables ?? {}))
+    expect(told).toEqual(['Inspect'])
   })
 
   it('can redrive nothing', () => {

@@ -9,9 +9,10 @@ import {
 } from '@aws-sdk/client-sfn'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Definition } from '../../local/engine/definition.ts'
-import { type Endpoint, startEndpoint } from '../../local/engine/endpoint.ts'
+import { startEndpoint } from '../../local/engine/endpoint.ts'
 import { Engine } from '../../local/engine/engine.ts'
 import type { StatusEvent } from '../../local/engine/status-event.ts'
+import type { Endpoint } from '../../local/http-server.ts'
 import type { Outcome } from '../../local/lambda/function.ts'
 import { until } from './local-app.ts'
 

@@ -1,5 +1,6 @@
 import { type AddressInfo, createServer, type Server } from 'node:net'
-import { type Fault, Link, type Owner, type Statement, type Watched } from './relay-link.ts'
+import { type Fault, Link, type Session, type Statement, type Watched } from './relay-link.ts'
+import type { OwnerOf } from './socket-owner.ts'
 
 export type { Fault, Statement } from './relay-link.ts'
 
@@ -14,7 +15,9 @@ export class DatabaseRelay {
   /** Every statement that was sent, with its task, since the relay started. */
   readonly statements: { task: string; sql: string }[] = []
   target: { host: string; port: number } = { host: '127.0.0.1', port: 0 }
-  ownerOf: (clientPort: number, relayPort: number) => Owner | undefined = () => undefined
+  ownerOf: OwnerOf = () => undefined
+  /** Every connection there was, with its number at the server. */
+  readonly sessions: Session[] = []
   readonly #server: Server
   readonly #faults = new Set<Watched>()
   readonly #links = new Set<Link>()
@@ -25,7 +28,10 @@ export class DatabaseRelay {
     server.on('connection', (client) => {
       const link = new Link(this, client)
       this.#links.add(link)
-      client.once('close', () => this.#links.delete(link))
+      client.once('close', () => {
+        // One that was stranded still has its server's side.
+        if (link.isOver) this.#links.delete(link)
+      })
     })
   }
 
@@ -63,6 +69,7 @@ export class DatabaseRelay {
   /** Cuts every connection. */
   cutAll(): void {
     for (const link of this.#links) link.cut()
+    this.#links.clear()
   }
 
   async stop(): Promise<void> {

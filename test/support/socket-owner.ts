@@ -1,4 +1,9 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import type { Lambda } from '../../local/lambda/lambda.ts'
+
+/** The process behind a connection. */
+export type Owner = { readonly pid: number; readonly task: string }
+export type OwnerOf = (clientPort: number, relayPort: number) => Owner | undefined
 
 const hexPort = (port: number): string => `:${port.toString(16).toUpperCase().padStart(4, '0')}`
 
@@ -24,3 +29,13 @@ const linkOf = (path: string): string => {
     return ''
   }
 }
+
+/** Finds the sandbox behind a relay's connection. */
+export const sandboxOf =
+  (lambda: Lambda): OwnerOf =>
+  (from, to) => {
+    const { sandboxes } = lambda
+    const pids = sandboxes.map((sandbox) => sandbox.pid)
+    const pid = ownerOfSocket(from, to, pids)
+    return pid === undefined ? undefined : { pid, task: sandboxes.find((one) => one.pid === pid)?.fn.name ?? '' }
+  }

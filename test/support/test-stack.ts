@@ -6,8 +6,10 @@ import { type Connection, createConnection, type RowDataPacket } from 'mysql2/pr
 import type { ExecutionRequest } from '../../functions/contract/messages.ts'
 import type { Stack } from '../../local/stack.ts'
 import { Consumer } from './events.ts'
+import type { LockRelay } from './lock-relay.ts'
 import type { DatabaseRelay } from './relay.ts'
 import { type ShareFile, stagedObjects } from './share-file.ts'
+import type { StorageRelay } from './storage-relay.ts'
 
 /** How an execution ended, as DescribeExecution tells it. */
 export type Ended = {
@@ -30,6 +32,13 @@ export type Output = {
   readonly replan?: { readonly Error: string }
 }
 
+/** What stands between the functions and their stores, where a test asked for it. */
+export type Relays = {
+  readonly database?: DatabaseRelay | undefined
+  readonly lock?: LockRelay | undefined
+  readonly storage?: StorageRelay | undefined
+}
+
 export type TestSlice = { readonly distributor: string; readonly month: string }
 
 const REGION = 'ap-northeast-2'
@@ -46,12 +55,12 @@ export class TestStack {
   outside: Connection
   readonly valkey: Redis
   readonly consumer: Consumer
-  readonly #relay: DatabaseRelay | undefined
+  readonly #relays: Relays
 
-  private constructor(stack: Stack, outside: Connection, relay: DatabaseRelay | undefined) {
+  private constructor(stack: Stack, outside: Connection, relays: Relays) {
     this.stack = stack
     this.outside = outside
-    this.#relay = relay
+    this.#relays = relays
     const client = { region: REGION, credentials: { accessKeyId: 'test', secretAccessKey: 'test' } }
     this.sfn = new SFNClient({ ...client, endpoint: stack.url })
     this.s3 = new S3Client({ ...client, endpoint: stack.aws.endpoint, forcePathStyle: true })
@@ -60,17 +69,24 @@ export class TestStack {
     this.consumer = new Consumer(stack.aws)
   }
 
-  static async open(stack: Stack, relay: DatabaseRelay | undefined): Promise<TestStack> {
-    return new TestStack(stack, await connectOutside(stack), relay)
+  static async open(stack: Stack, relays: Relays = {}): Promise<TestStack> {
+    return new TestStack(stack, await connectOutside(stack), relays)
   }
 
   get relay(): DatabaseRelay {
-    if (this.#relay === undefined) throw new Error('This file uses its stack without the relay')
-    return this.#relay
+    return given(this.#relays.database)
+  }
+
+  get lockRelay(): LockRelay {
+    return given(this.#relays.lock)
+  }
+
+  get storageRelay(): StorageRelay {
+    return given(this.#relays.storage)
   }
 
   disarm(): void {
-    this.#relay?.disarmAll()
+    for (const relay of Object.values(this.#relays)) relay?.disarmAll()
   }
 
   /** StartExecution; returns the ARN. */
@@ -180,8 +196,13 @@ export class TestStack {
     this.s3.destroy()
     this.outside.destroy()
     await this.stack.stop()
-    await this.#relay?.stop()
+    for (const relay of Object.values(this.#relays)) await relay?.stop()
   }
+}
+
+const given = <Relay>(relay: Relay | undefined): Relay => {
+  if (relay === undefined) throw new Error('This stack was started without that relay')
+  return relay
 }
 
 /** A Lambda failure's cause is JSON text, as in AWS; a person reads its message. */

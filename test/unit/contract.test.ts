@@ -2,12 +2,19 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { planItems } from '../../functions/contract/chunks.ts'
 import { readEnv } from '../../functions/contract/env.ts'
-import { FAILURE_FAMILIES, Failure, type FailureName, failuresOf } from '../../functions/contract/errors.ts'
-import { MAP_ITEMS_MAX } from '../../functions/contract/limits.ts'
-import { formatUnits } from '../../functions/contract/manifest.ts'
+import {
+  FAILURE_FAMILIES,
+  Failure,
+  type FailureName,
+  failuresOf,
+  isFailure,
+  messageOf,
+} from '../../functions/contract/errors.ts'
+import { ITEM_CHUNKS_MIN, MAP_ITEMS_MAX } from '../../functions/contract/limits.ts'
+import { chunkKey, formatUnits, manifestKey } from '../../functions/contract/manifest.ts'
 import { ExecutionInput, StageSourceInput } from '../../functions/contract/messages.ts'
 import { handlerFile, TASK_NAMES } from '../../functions/contract/tasks.ts'
-import { lockKey } from '../../functions/contract/words.ts'
+import { lockKey, monthDate, sliceName } from '../../functions/contract/words.ts'
 
 describe('failures', () => {
   test('each failure stands in exactly one family', () => {
@@ -21,6 +28,25 @@ describe('failures', () => {
     expect(failure.name).toBe('StaleFence')
     expect(failure.message).toBe('Another run took over (job 7, fence 3, DELETING)')
     expect(failure.cause).toBe(cause)
+  })
+
+  test('a failure says only what it knows of its place', () => {
+    expect(new Failure('InvalidInput', 'No').message).toBe('No')
+    expect(new Failure('StaleFence', 'No', { fence: 3 }).message).toBe('No (fence 3)')
+    expect(new Failure('JobOpenError', 'No', { job: 7 }).message).toBe('No (job 7)')
+  })
+
+  test('a failure is recognised by its name, and nothing else is one', () => {
+    const failure = new Failure('LockLost', 'gone')
+    expect(isFailure(failure)).toBe(true)
+    expect(isFailure(failure, 'StaleFence', 'LockLost')).toBe(true)
+    expect(isFailure(failure, 'StaleFence')).toBe(false)
+    expect(isFailure(Object.assign(new Error('gone'), { name: 'LockLost' }), 'LockLost')).toBe(false)
+    expect(isFailure(undefined)).toBe(false)
+  })
+
+  test('whatever is thrown has a text', () => {
+    expect([new Error('why'), 'why', 7, undefined].map(messageOf)).toEqual(['why', 'why', '7', 'undefined'])
   })
 
   test('every name is a single PascalCase word, as Step Functions shows it', () => {
@@ -41,6 +67,13 @@ describe('Map items', () => {
       }),
       { numRuns: 50 },
     )
+  })
+
+  test('an item is worth its Lambda call: few chunks share one, many fill as many as there may be', () => {
+    const numbers = (count: number) => Array.from({ length: count }, (_, number) => number)
+    expect(planItems(numbers(ITEM_CHUNKS_MIN))).toEqual([{ from: 0, to: ITEM_CHUNKS_MIN - 1 }])
+    expect(planItems(numbers(ITEM_CHUNKS_MIN + 1))).toHaveLength(2)
+    expect(planItems(numbers(10 * ITEM_CHUNKS_MIN * MAP_ITEMS_MAX))).toHaveLength(MAP_ITEMS_MAX)
   })
 
   test('no chunk, no item', () => {
@@ -115,6 +148,17 @@ test('handler files are the task names in kebab case', () => {
 
 test("a lock's key keeps the slice in one hash slot", () => {
   expect(lockKey({ distributor: 'ARIA', month: '2026-10' })).toBe('{sharelock:ARIA:2026-10}:lock')
+})
+
+test('a slice has one name for people, one first day for MySQL and one folder for each staged source', () => {
+  expect(sliceName({ distributor: 'ARIA', month: '2026-10' })).toBe('ARIA 2026-10')
+  expect(monthDate('2026-10')).toBe('2026-10-01')
+  expect(manifestKey('abc')).toBe('staged/abc/manifest.json')
+  expect([0, 12, 1_234_567].map((number) => chunkKey('abc', number))).toEqual([
+    'staged/abc/000000.tsv',
+    'staged/abc/000012.tsv',
+    'staged/abc/1234567.tsv',
+  ])
 })
 
 test('units are written as percentages with six decimals', () => {

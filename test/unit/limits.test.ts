@@ -53,6 +53,11 @@ describe('the numbers fit each other', () => {
     expect(limits.TRACK_ROWS_MAX).toBeLessThanOrEqual(limits.CHUNK_ROWS_MAX)
   })
 
+  test('an execution outlasts several waits for a held lock, and a file may be as large as one upload', () => {
+    expect(limits.EXECUTION_TIMEOUT_S * 1_000).toBeGreaterThan(10 * limits.LOCK_TTL_MS)
+    expect(limits.SOURCE_BYTES_MAX).toBe(5_368_709_120)
+  })
+
   test("every Lambda ends within AWS's 15 minutes", () => {
     for (const task of Object.values(TASKS)) expect(task.lambdaTimeoutS).toBeLessThanOrEqual(900)
   })

@@ -16,6 +16,7 @@ describe('an ISRC', () => {
     ['\t KRA012600001 ', 'KRA012600001'],
     // Icelandic codes begin with IS, and RC1 is a registrant like any other.
     ['ISRC12600001', 'ISRC12600001'],
+    ['IS-RC1-26-00001', 'ISRC12600001'],
     ['ISRC ISRC12600001', 'ISRC12600001'],
   ])('%j is %s', (text, expected) => {
     expect(readIsrc(text)).toBe(expected)
@@ -44,6 +45,17 @@ describe('a right type', () => {
     expect(readRightType('a_b-1')).toBe('A_B-1')
   })
 
+  test.each([' PERF', '  PERF', '\tPERF', 'PERF ', 'PERF  ', 'PERF\t', '\t PERF \t'])(
+    'in %j loses its surroundings',
+    (text) => {
+      expect(readRightType(text)).toBe('PERF')
+    },
+  )
+
+  test.each([' A B', 'A B ', ' A\tB '])('%j keeps what stands inside it, and is refused for it', (text) => {
+    expect(ruleOf(readRightType(text))).toBe('right-type-format')
+  })
+
   test.each([
     ['', 'right-type-blank'],
     ['A B', 'right-type-format'],
@@ -57,12 +69,17 @@ describe('a right type', () => {
 })
 
 describe('a party', () => {
-  test.each(['9007199254740993', '00014107338', 'KOMCA.0001234', 'a-B_9', '12345678901234567890'])(
-    '%s keeps every character',
-    (text) => {
-      expect(readPartyId(text, 'opaque')).toBe(text)
-    },
-  )
+  test.each([
+    '9007199254740993',
+    '00014107338',
+    'KOMCA.0001234',
+    'a-B_9',
+    '12345678901234567890',
+    'KOMCA.1.5E12',
+    '1.5E12-B',
+  ])('%s keeps every character', (text) => {
+    expect(readPartyId(text, 'opaque')).toBe(text)
+  })
 
   test.each([
     ['', 'party-blank'],
@@ -124,6 +141,8 @@ describe('a share', () => {
     ['33.330000', 33_330_000, 6],
     ['007.5', 7_500_000, 1],
     [' 12.5\t', 12_500_000, 1],
+    ['00025', 25_000_000, 0],
+    ['000000100', 100_000_000, 0],
   ])('%j is %i millionths, written with %i decimals', (text, units, decimals) => {
     expect(readShare(text)).toEqual({ units, decimals })
   })
@@ -133,17 +152,35 @@ describe('a share', () => {
     [' ', 'share-blank'],
     ['\u3000', 'share-blank'],
     ['1,234', 'share-thousands-separator'],
-    ['1,234.5', 'share-thousands-separator'],
+    ['1,234.56', 'share-thousands-separator'],
+    ['12,345', 'share-thousands-separator'],
+    ['1,234,567', 'share-thousands-separator'],
+    ['-1,234', 'share-thousands-separator'],
+    ['x1,234', 'share-format'],
+    ['1,234x', 'share-format'],
     ['33,3', 'share-decimal-comma'],
+    ['33,33', 'share-decimal-comma'],
+    ['-33,3', 'share-decimal-comma'],
+    ['x33,3', 'share-format'],
+    ['33,3x', 'share-format'],
     ['33.3%', 'share-percent-sign'],
     ['３３．３', 'share-full-width'],
     ['33.3％', 'share-full-width'],
     ['0x10', 'share-hexadecimal'],
+    ['-0x10', 'share-hexadecimal'],
+    ['50x', 'share-format'],
     ['1e2', 'share-exponent'],
+    ['12e3', 'share-exponent'],
+    ['1e12', 'share-exponent'],
+    ['-1e2', 'share-exponent'],
+    ['.55e1', 'share-exponent'],
+    ['x1e2', 'share-format'],
+    ['1e2x', 'share-format'],
     ['1.5E-1', 'share-exponent'],
     ['-1', 'share-sign'],
     ['-100', 'share-sign'],
     ['+25', 'share-sign'],
+    ['5-3', 'share-format'],
     ['NaN', 'share-format'],
     ['Infinity', 'share-format'],
     ['1/3', 'share-format'],
@@ -191,9 +228,19 @@ describe('a sum of shares', () => {
     ['100.0 + 0.1', 100_100_000, 2, 1, 'accepted', 'accepted'],
     ['100.0 + 0.2', 100_200_000, 2, 1, 'sum-above-100', 'sum-above-100'],
     ['one party, half a unit below', 99_999_999, 1, 6, 'accepted', 'sum-below-100'],
+    ['two parties, each half a unit below', 99_000_000, 2, 0, 'accepted', 'accepted'],
   ] as const)('of %s is judged in exact integers', (_, units, parties, decimals, atMost, exact) => {
     expect(judge(units, parties, decimals, 'at-most')).toBe(atMost)
     expect(judge(units, parties, decimals, 'exact')).toBe(exact)
+  })
+
+  test('says how many parties it has and how the file writes its shares', () => {
+    const message = (parties: number): string | undefined =>
+      checkSum({ isrc: 'KRA012600001', rightType: 'PERF', units: 50_000_000, parties, fileDecimals: 2 }, 'exact')
+        ?.message
+    const sum = 'the sum of the shares of KRA012600001 PERF, 50.000000, is below 100 by more than rounding explains'
+    expect(message(1)).toBe(`${sum} (1 party, 2 decimals in the file)`)
+    expect(message(2)).toBe(`${sum} (2 parties, 2 decimals in the file)`)
   })
 
   test('is accepted exactly within parties x half a unit of the last decimal', () => {

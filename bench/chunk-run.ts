@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto'
+import type { Metrics } from '@aws-lambda-powertools/metrics'
+import { planItems } from '../functions/contract/chunks.ts'
+import { ExecutionInput, type Guarded, type JobMessage } from '../functions/contract/messages.ts'
+import type { Phase, Slice } from '../functions/contract/words.ts'
+import { openJob } from '../functions/job/open-job.ts'
+import { readHead } from '../functions/job/read-head.ts'
+import { runChunks } from '../functions/job/run-chunks.ts'
+import { createServices } from '../functions/job/services.ts'
+import type { Run } from '../functions/job/task.ts'
+import { markDeleted, markRegistered } from '../functions/job/transitions.ts'
+import { markState } from '../functions/store/job.ts'
+import { type DeleteRange, insertRegisterPlan, replaceDeletePlan, unmarkedChunks } from '../functions/store/ledger.ts'
+import { tryAcquire } from '../functions/store/lock/acquire.ts'
+import { release } from '../functions/store/lock/release.ts'
+import { deleteRange, loadChunk } from '../functions/store/share-ratio.ts'
+import { exclusively } from '../functions/store/transaction.ts'
+import type { Stack } from '../local/stack.ts'
+import { LANES } from './floor.ts'
+import type { StagedFile } from './staged-file.ts'
+
+/*
+ * A job whose chunks are not of the default size: lock, guard, ledger and transitions are the system's own, but the lanes
+ * run in this process and the plan comes from the staged file, since the size of a chunk is a constant everywhere else.
+ */
+
+/** A run of this process, and the duration of each chunk it did, in milliseconds. */
+export type Worker = { readonly run: Run; readonly chunkMs: number[] }
+
+const startWorker = (stack: Stack): Worker => {
+  const services = createServices('bench', { ...stack.environment })
+  const chunkMs: number[] = []
+  const addMetric = (name: string, _unit: string, value: number) => {
+    if (name === 'chunk.duration') chunkMs.push(value)
+  }
+  const metrics = { addMetric } as unknown as Metrics
+  return { run: { ...services, metrics, remainingMs: () => Number.POSITIVE_INFINITY }, chunkMs }
+}
+
+const stopWorker = async ({ run }: Worker): Promise<void> => {
+  await run.database.close()
+  run.s3.destroy()
+  run.sns.destroy()
+}
+
+/** An open job of this process. */
+export type ChunkRun = {
+  /** Of the first lane; transitions use it too. */
+  readonly first: Run
+  readonly workers: readonly Worker[]
+  readonly guarded: Guarded
+  readonly staged: StagedFile
+  readonly close: () => Promise<void>
+}
+
+export const openChunkRun = async (stack: Stack, slice: Slice, file: StagedFile, lanes = LANES): Promise<ChunkRun> => {
+  const workers = [startWorker(stack), ...Array.from({ length: lanes - 1 }, () => startWorker(stack))] as const
+  const run = workers[0].run
+  const { digest, rows, shareSum, chunks } = file.manifest
+  const staged = { digest, rows, shareSum, chunks: chunks.length }
+  const lock = { token: `bench/${randomUUID()}`, held: true }
+  const client = await run.lock()
+  if ((await tryAcquire(client, slice, lock.token)) !== null) throw new Error(`${slice.distributor} is locked`)
+  const { distributor, month } = slice
+  const request = ExecutionInput.parse({ distributor, month, source: { staged: digest }, supersede: true, force: true })
+  const head = await readHead(run, slice)
+  const job: JobMessage = await openJob(run, { request, execution: 'bench', slice, staged, lock, head, own: null })
+  const close = async () => {
+    await release(client, slice, lock.token)
+    for (const worker of workers) {
+      await worker.run.lock().then((one) => (one as unknown as { disconnect(): void }).disconnect())
+      await stopWorker(worker)
+    }
+  }
+  return { first: run, workers, guarded: { slice, lock, onOutage: 'halt', job }, staged: file, close }
+}
+
+/** The ranges of a staged file's chunks, for a slice that holds exactly its rows. */
+const rangesOf = ({ manifest: { chunks } }: StagedFile): DeleteRange[] =>
+  chunks.map((chunk, place) => ({
+    from_isrc: place === 0 ? '' : chunk.firstIsrc,
+    before_isrc: chunks[place + 1]?.firstIsrc ?? null,
+    row_count: chunk.rows,
+  }))
+
+/** Works off a phase's items in lanes, as the Map does. @returns milliseconds */
+const inLanes = async ({ first: { database }, workers, guarded, staged }: ChunkRun, phase: Phase): Promise<number> => {
+  const items = planItems((await unmarkedChunks(database, guarded.job.id, phase)).map(({ number }) => number))
+  const startedAt = performance.now()
+  const lane = async ({ run }: Worker): Promise<void> => {
+    for (let item = items.shift(); item !== undefined; item = items.shift())
+      await runChunks(run, { ...guarded, item }, phase, {
+        prepare: async ({ number }) => staged.bodies[number] ?? Buffer.alloc(0),
+        write: async (chunk, body) =>
+          phase === 'delete'
+            ? await deleteRange(run.database, guarded.slice, chunk)
+            : (await loadChunk(run.database, guarded.slice, body)).rows,
+      })
+  }
+  await Promise.all(workers.map(lane))
+  return performance.now() - startedAt
+}
+
+/** Deletes the slice, which must hold exactly the rows of `from`. @returns milliseconds, MarkDeleted included */
+export const deleteAll = async (run: ChunkRun, from: StagedFile): Promise<number> => {
+  const { first } = run
+  const { id } = run.guarded.job
+  await exclusively(first.database, id, () => replaceDeletePlan(first.database, id, rangesOf(from)))
+  const startedAt = performance.now()
+  await inLanes(run, 'delete')
+  await markDeleted(first, run.guarded)
+  return performance.now() - startedAt
+}
+
+/** Registers the job's own file. @returns milliseconds, MarkRegistered included */
+export const registerAll = async (run: ChunkRun): Promise<number> => {
+  const { first } = run
+  const { id, fence } = run.guarded.job
+  await exclusively(first.database, id, async () => {
+    await insertRegisterPlan(first.database, id, run.staged.manifest.chunks)
+    await markState(first.database, { id, fence, state: 'DELETED' }, 'REGISTERING')
+  })
+  const startedAt = performance.now()
+  await inLanes(run, 'register')
+  await markRegistered(first, run.guarded)
+  return performance.now() - startedAt
+}

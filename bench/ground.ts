@@ -1,0 +1,139 @@
+import { createWriteStream } from 'node:fs'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { monthDate, type Slice } from '../functions/contract/words.ts'
+import { insertJob } from '../functions/store/job.ts'
+import { closeSetting, openSetting, type Setting } from '../local/day/setting.ts'
+import { generateRatios } from '../local/generate.ts'
+import { type Stack, startStack } from '../local/stack.ts'
+import { bareDeleteMs, bareRegisterMs } from './floor.ts'
+import { packageVersion } from './machine.ts'
+import { forgetTransactions, serverFacts, settle } from './server.ts'
+import type { Sizes } from './settings.ts'
+import { RULES, type StagedFile, stageFile } from './staged-file.ts'
+
+export type Say = (line: string) => void
+
+/** One local stack with settled slices in the table, below and above the ones that are measured. */
+export type Ground = {
+  readonly sizes: Sizes
+  readonly say: Say
+  readonly stack: Stack
+  readonly setting: Setting
+  readonly neighbours: readonly Slice[]
+  readonly settings: Readonly<Record<string, string>>
+  /** Generated files by their number of rows. */
+  readonly files: Map<number, Promise<string>>
+}
+
+const MONTH = '2026-10'
+
+/** Ids of distributors: neighbours stand on both sides of the measured ones in the clustered key. */
+const BELOW = 1_000
+const MEASURED = 2_000
+const ABOVE = 9_000
+
+const addSlice = async ({ database }: Setting, code: string, id: number): Promise<Slice> => {
+  await database.change(
+    `insert ignore into distributor (id, code, name, active, sum_rule, party_scheme) values (?, ?, ?, true, ?, ?)`,
+    [id, code, code, RULES.sumRule, RULES.partyScheme],
+  )
+  return { distributorId: id, distributor: code, month: MONTH }
+}
+
+/** A slice to measure on, number 1 to 99; the same slice for the same number. */
+export const measuredSlice = (ground: Ground, number: number): Promise<Slice> =>
+  addSlice(ground.setting, `M${number}`, MEASURED + number)
+
+/** A generated file of that many rows; made once. */
+export const fileOf = (ground: Pick<Ground, 'files' | 'setting'>, rows: number): Promise<string> => {
+  const made = ground.files.get(rows)
+  if (made !== undefined) return made
+  const path = join(ground.setting.folder, `${rows}.csv`)
+  const making = pipeline(generateRatios({ rows, seed: 5 }), createWriteStream(path)).then(() => path)
+  ground.files.set(rows, making)
+  return making
+}
+
+/** Registers a slice behind the system's back, with the job row that readers look for. */
+const settleNeighbour = async (ground: Ground, slice: Slice, staged: StagedFile): Promise<void> => {
+  await bareRegisterMs(ground.stack, slice, staged)
+  const { digest, rows, shareSum, chunks } = staged.manifest
+  const { id } = await insertJob(ground.setting.database, slice, 1, {
+    token: 'bench/neighbour',
+    execution: 'bench',
+    requestedBy: 'bench',
+    staged: { digest, rows, shareSum, chunks: chunks.length },
+    undo: false,
+  })
+  await ground.setting.database.change(`update job set state = 'REGISTERED' where id = ?`, [id])
+}
+
+export const openGround = async (sizes: Sizes, say: Say): Promise<Ground> => {
+  say(`starting a stack, and filling ${sizes.neighbours} slices of ${sizes.neighbourRows} rows`)
+  // Without TLS for all: most peers would speak it by default, and on loopback it is only work.
+  const stack = await startStack({ say, mysql: { extra: ['--tls-version='] } })
+  try {
+    const setting = await openSetting(stack)
+    const facts = await serverFacts(setting.database)
+    const half = Math.ceil(sizes.neighbours / 2)
+    const neighbours: Slice[] = []
+    for (let place = 0; place < sizes.neighbours; place += 1)
+      neighbours.push(await addSlice(setting, `N${place + 1}`, place < half ? BELOW + place : ABOVE + place))
+    const settings = {
+      MySQL: facts.version,
+      mysql2: packageVersion('mysql2'),
+      ...facts.settings,
+      neighbours: `${sizes.neighbours} x ${sizes.neighbourRows.toLocaleString('en-US')} rows`,
+    }
+    const ground: Ground = { sizes, say, stack, setting, neighbours, settings, files: new Map() }
+    const staged = await stageFile(await fileOf(ground, sizes.neighbourRows))
+    for (const slice of neighbours) await settleNeighbour(ground, slice, staged)
+    return ground
+  } catch (error) {
+    await stack.stop()
+    throw error
+  }
+}
+
+export const closeGround = async ({ setting, stack }: Ground): Promise<void> => {
+  await closeSetting(setting)
+  await stack.stop()
+}
+
+/** Empties a slice behind the system's back, whatever it holds. */
+export const emptySlice = async ({ setting: { database } }: Ground, slice: Slice): Promise<void> => {
+  for (;;) {
+    const { affectedRows } = await database.change(
+      'delete from share_ratio where distributor_id = ? and settlement_month = ? limit 100000',
+      [slice.distributorId, monthDate(slice.month)],
+    )
+    if (affectedRows === 0) return
+  }
+}
+
+/** Calm server, counters at zero: what precedes every measurement. */
+export const ready = async ({ setting: { database } }: Ground): Promise<void> => {
+  await settle(database)
+  await forgetTransactions(database)
+}
+
+/** The slice that the floor works on, filled with the same rows. */
+export const fillFloor = async (ground: Ground, staged: StagedFile): Promise<Slice> => {
+  const slice = await measuredSlice(ground, 2)
+  await emptySlice(ground, slice)
+  await bareRegisterMs(ground.stack, slice, staged)
+  return slice
+}
+
+export type Times = { readonly deleteMs: number; readonly registerMs: number }
+
+/**
+ * The floor of the same job: delete a full slice, then load it, so that MySQL purges deleted rows behind the load
+ * exactly as it does behind Sharelock's. The slice must be full.
+ */
+export const floorTimes = async (ground: Ground, slice: Slice, staged: StagedFile, lanes?: number): Promise<Times> => {
+  await ready(ground)
+  const deleteMs = await bareDeleteMs(ground.stack, slice, staged, lanes)
+  return { deleteMs, registerMs: await bareRegisterMs(ground.stack, slice, staged, lanes) }
+}

@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise'
+import { monthDate, type Slice } from '../functions/contract/words.ts'
+import type { Stack } from '../local/stack.ts'
+import type { Step } from './peers/way.ts'
+import type { StagedFile } from './staged-file.ts'
+
+const POLL_MS = 2
+
+/** The key in the middle of the file: everybody goes along the key, so half of the work is done when its row changes. */
+const middleKey = (staged: StagedFile): string[] => {
+  const body = staged.bodies[Math.floor(staged.bodies.length / 2)] ?? Buffer.alloc(0)
+  return body.toString('latin1').split('\n', 1)[0]?.split('\t').slice(0, 3) ?? []
+}
+
+/** Sees what is not committed yet, so that one long transaction has a middle, too. */
+const openWatcher = async ({ database: { host, port, master, name } }: Stack): Promise<Connection> => {
+  const connection = await createConnection({ host, port, ...master, database: name })
+  await connection.query('set session transaction isolation level read uncommitted')
+  return connection
+}
+
+/**
+ * Waits until a step is half done.
+ *
+ * @param ended whether the step has ended already
+ * @throws Error where it ended before anybody saw its middle
+ */
+export const untilHalfway = async (
+  stack: Stack,
+  slice: Slice,
+  staged: StagedFile,
+  step: Step,
+  ended: () => boolean,
+) => {
+  const watcher = await openWatcher(stack)
+  try {
+    for (;;) {
+      const [rows] = await watcher.query<RowDataPacket[]>(
+        `select 1 from share_ratio where distributor_id = ? and settlement_month = ?
+         and isrc = ? and right_type = ? and party_id = ?`,
+        [slice.distributorId, monthDate(slice.month), ...middleKey(staged)],
+      )
+      if (rows.length === (step === 'register' ? 1 : 0)) return
+      if (ended()) throw new Error('it ended before it was half way')
+      await sleep(POLL_MS)
+    }
+  } finally {
+    watcher.destroy()
+  }
+}

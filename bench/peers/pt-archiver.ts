@@ -1,0 +1,15 @@
+import type { Tools } from './tools.ts'
+import type { Way } from './way.ts'
+
+/** Percona Toolkit’s archiver as a deleter: chunks of 10,000 rows along the primary key, each committed. */
+export const ptArchiver = (tools: Tools): Way => ({
+  name: 'pt-archiver',
+  step: 'delete',
+  pace: 'fast',
+  start: ({ host, port, database, user, distributorId, month }) =>
+    tools.start('pt-archiver', [
+      ...['--source', `h=${host},P=${port},D=${database},t=share_ratio,u=${user}`],
+      ...['--where', `distributor_id = ${distributorId} and settlement_month = '${month}'`],
+      ...['--purge', '--primary-key-only', '--bulk-delete', '--limit', '10000', '--commit-each', '--no-check-charset'],
+    ]),
+})

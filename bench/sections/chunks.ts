@@ -1,0 +1,143 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CHUNK_ROWS_MAX } from '../../functions/contract/limits.ts'
+import { Database } from '../../functions/store/database.ts'
+import { exclusively } from '../../functions/store/transaction.ts'
+import { type ChunkRun, deleteAll, openChunkRun, registerAll } from '../chunk-run.ts'
+import { median, millis, rateOf, whole } from '../figures.ts'
+import { bareRegisterMs } from '../floor.ts'
+import { emptySlice, fileOf, type Ground, measuredSlice, ready } from '../ground.ts'
+import { longestTransactionMs } from '../server.ts'
+import { stageFile } from '../staged-file.ts'
+import type { Section } from './section.ts'
+
+/** The default is right where it gives up at most this share of the best rate, and its transactions stay short. */
+const OF_THE_BEST_MIN = 0.9
+const TRANSACTION_MS_MAX = 500
+const RAISE_EVERY_MS = 250
+
+type Figures = {
+  readonly chunkRows: number
+  readonly deleteMs: number[]
+  readonly registerMs: number[]
+  longestMs: number
+  readonly raiseMs: number[]
+}
+
+/** How long it takes to hold the job row exclusively, as every raise of a fence does, while `work` runs. */
+const raisesDuring = async (ground: Ground, { guarded }: ChunkRun, work: Promise<unknown>): Promise<number[]> => {
+  const database = new Database(ground.stack.database.appAddress)
+  await database.rows('select 1')
+  const taken: number[] = []
+  let running = true
+  const end = () => {
+    running = false
+  }
+  work.then(end, end)
+  while (running) {
+    const startedAt = performance.now()
+    await exclusively(database, guarded.job.id, async () => undefined)
+    taken.push(performance.now() - startedAt)
+    await sleep(RAISE_EVERY_MS)
+  }
+  await database.close()
+  await work
+  return taken
+}
+
+const measureSize = async (ground: Ground, chunkRows: number): Promise<Figures> => {
+  const { stack, sizes, setting } = ground
+  const slice = await measuredSlice(ground, 3)
+  const staged = await stageFile(await fileOf(ground, sizes.rows), chunkRows)
+  await emptySlice(ground, slice)
+  await bareRegisterMs(stack, slice, staged)
+  const figures: Figures = { chunkRows, deleteMs: [], registerMs: [], longestMs: 0, raiseMs: [] }
+  // The last round is not timed: raises make the lanes wait.
+  for (let round = 0; round <= sizes.rounds; round += 1) {
+    const timed = round < sizes.rounds
+    const run = await openChunkRun(stack, slice, staged)
+    await ready(ground)
+    const deleting = deleteAll(run, staged)
+    if (!timed) figures.raiseMs.push(...(await raisesDuring(ground, run, deleting)))
+    const deleteMs = await deleting
+    const registering = registerAll(run)
+    if (!timed) figures.raiseMs.push(...(await raisesDuring(ground, run, registering)))
+    const registerMs = await registering
+    if (timed) {
+      figures.deleteMs.push(deleteMs)
+      figures.registerMs.push(registerMs)
+      const longestMs = await longestTransactionMs(setting.database, stack.database.app.user)
+      figures.longestMs = Math.max(figures.longestMs, longestMs)
+    }
+    await run.close()
+  }
+  ground.say(`chunks of ${whole(chunkRows)} rows done`)
+  return figures
+}
+
+const report = async (ground: Ground) => {
+  const { rows, chunkRows } = ground.sizes
+  const figures: Figures[] = []
+  for (const size of chunkRows) figures.push(await measureSize(ground, size))
+  await emptySlice(ground, await measuredSlice(ground, 3))
+  // Both ways together: a size that is good for one and bad for the other is not good.
+  const rateBoth = (one: Figures) => rateOf(2 * rows, median(one.deleteMs) + median(one.registerMs))
+  const best = Math.max(...figures.map(rateBoth))
+  const standard = figures.find((one) => one.chunkRows === CHUNK_ROWS_MAX)
+  const share = standard === undefined ? Number.NaN : rateBoth(standard) / best
+  const longestMs = standard?.longestMs ?? Number.NaN
+  const labels = figures.map((one) => whole(one.chunkRows))
+  return {
+    tables: [
+      {
+        title: `${whole(rows)} rows by the size of a chunk, 2 lanes, medians of ${ground.sizes.rounds} rounds`,
+        head: [
+          'rows of a chunk',
+          'delete, rows/s',
+          'register, rows/s',
+          'longest transaction, ms',
+          'fence raise, median ms',
+          'longest ms',
+        ],
+        rows: figures.map((one) => [
+          one.chunkRows === CHUNK_ROWS_MAX ? `${whole(one.chunkRows)} (default)` : whole(one.chunkRows),
+          ...[whole(rateOf(rows, median(one.deleteMs))), whole(rateOf(rows, median(one.registerMs)))],
+          ...[millis(one.longestMs), millis(median(one.raiseMs)), millis(Math.max(...one.raiseMs))],
+        ]),
+      },
+    ],
+    charts: [
+      { title: 'Rows per second both ways, by rows of a chunk', unit: 'rows/s', labels, values: figures.map(rateBoth) },
+      {
+        title: 'Longest transaction, by rows of a chunk',
+        unit: 'ms',
+        labels,
+        values: figures.map((one) => one.longestMs),
+      },
+      {
+        title: 'Longest fence raise, by rows of a chunk',
+        unit: 'ms',
+        labels,
+        values: figures.map((one) => Math.max(...one.raiseMs)),
+      },
+    ],
+    verdicts: [
+      {
+        target: `the default chunk: at least ${OF_THE_BEST_MIN} of the best size’s rows/s, transactions under ${TRANSACTION_MS_MAX} ms`,
+        measured: `${share.toFixed(2)} of the best; ${millis(longestMs)} ms`,
+        met: share >= OF_THE_BEST_MIN && longestMs < TRANSACTION_MS_MAX,
+      },
+    ],
+    notes: [
+      'Lock, guard, ledger and transitions are the system’s own; the lanes run in one process here, as the size of a chunk is a constant of the deployed code. A fence raise is the time to hold the job row exclusively while both lanes write.',
+    ],
+  }
+}
+
+export const chunks: Section = {
+  name: 'chunks',
+  title: 'Rows of a chunk',
+  about:
+    'The same delete and load with chunks around the default size: throughput, the longest transaction, and how long a take-over waits.',
+  needs: 'ground',
+  measure: report,
+}

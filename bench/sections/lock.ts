@@ -1,0 +1,214 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Redis } from 'ioredis'
+import { openLockServer } from '../../local/servers/stores.ts'
+import { readApp } from '../../local/template/read.ts'
+import { synthesise } from '../../local/template/synth.ts'
+import { startContention } from '../contend.ts'
+import { atMost, median, millis, whole } from '../figures.ts'
+import type { Say } from '../ground.ts'
+import { packageVersion } from '../machine.ts'
+import { type LockPeer, lockPeers, openClient, type Retry } from '../peers/locks.ts'
+import type { Sizes } from '../settings.ts'
+import type { Found, Section } from './section.ts'
+
+/** Round trips of each verb that are averaged. */
+const CYCLES = 200
+/** Locks used at once when throughput is measured, each under a key of its own. */
+const PARALLEL = 32
+/** Commands a second that all starters together may send once their first attempt is over. */
+const CALM_COMMANDS_PER_S_PER_STARTER = 1
+
+const VERBS = ['acquire', 'verify', 'release'] as const
+type Verb = (typeof VERBS)[number]
+type Cost = { commands: number; roundTrips: number; ms: number[] }
+
+/** Commands the server ran so far, those inside scripts included, without the asking itself. */
+const commandsOf = async (client: Redis): Promise<number> => {
+  const stats = await client.info('commandstats')
+  return [...stats.matchAll(/^cmdstat_([^:]+):calls=(\d+)/gm)]
+    .filter(([, name]) => name !== 'info')
+    .reduce((sum, [, , calls]) => sum + Number(calls), 0)
+}
+
+/** What each verb costs, one after the other on one connection. */
+const costs = async (peer: LockPeer, client: Redis, observer: Redis): Promise<Record<Verb, Cost>> => {
+  let sent = 0
+  const send = client.sendCommand.bind(client)
+  client.sendCommand = (...args: Parameters<typeof send>) => {
+    sent += 1
+    return send(...args)
+  }
+  const found = Object.fromEntries(
+    VERBS.map((verb) => [verb, { commands: 0, roundTrips: 0, ms: [] }]),
+  ) as unknown as Record<Verb, Cost>
+  const count = async <T>(verb: Verb, work: () => Promise<T>): Promise<T> => {
+    const before = { commands: await commandsOf(observer), sent }
+    const startedAt = performance.now()
+    const result = await work()
+    found[verb].ms.push(performance.now() - startedAt)
+    found[verb].roundTrips += (sent - before.sent) / CYCLES
+    found[verb].commands += ((await commandsOf(observer)) - before.commands) / CYCLES
+    return result
+  }
+  const cycle = async (key: string) => {
+    const held = await count('acquire', () => peer.acquire(client, key, 'bench/1'))
+    await count('verify', held.verify)
+    await count('release', held.release)
+  }
+  // The first use loads scripts.
+  await cycle('warm')
+  for (const verb of VERBS) found[verb] = { commands: 0, roundTrips: 0, ms: [] }
+  for (let turn = 0; turn < CYCLES; turn += 1) await cycle(`cost-${turn % 10}`)
+  client.sendCommand = send
+  return found
+}
+
+/** Whole cycles a second: acquire, verify, release, PARALLEL at a time on one connection. */
+const throughput = async (peer: LockPeer, client: Redis, seconds: number): Promise<number> => {
+  let cycles = 0
+  const startedAt = performance.now()
+  const user = async (place: number): Promise<void> => {
+    while (performance.now() - startedAt < seconds * 1_000) {
+      const held = await peer.acquire(client, `through-${place}`, `bench-${place}/1`)
+      await held.verify()
+      await held.release()
+      cycles += 1
+    }
+  }
+  await Promise.all(Array.from({ length: PARALLEL }, (_, place) => user(place)))
+  return cycles / ((performance.now() - startedAt) / 1_000)
+}
+
+/** Commands in each second, while all starters wait for a lock that stays held. */
+const contention = async (peer: LockPeer, client: Redis, port: number, sizes: Sizes, retry: Retry) => {
+  const key = `contended-${peer.name}`
+  await peer.acquire(client, key, 'holder/1')
+  const address = { host: '127.0.0.1', port }
+  const child = startContention({ peer: peer.name, address, key, starters: sizes.starters, retry })
+  const perSecond: number[] = []
+  try {
+    let before = await commandsOf(client)
+    for (let second = 0; second < sizes.contentionS; second += 1) {
+      await sleep(1_000)
+      const now = await commandsOf(client)
+      perSecond.push(now - before)
+      before = now
+    }
+  } finally {
+    child.kill('SIGKILL')
+  }
+  return perSecond
+}
+
+/** How a waiting execution tries again, from the machine as it is deployed. */
+const retryOfMachine = async (say: Say): Promise<Retry> => {
+  const app = readApp(await synthesise(say), { region: 'ap-northeast-2', account: '000000000000' })
+  const state = app.machines.find(({ name }) => name.startsWith('Job'))?.definition.States.AcquireLock
+  type Policy = { ErrorEquals: string[]; IntervalSeconds: number; BackoffRate: number; MaxDelaySeconds: number }
+  const policy = (state?.Retry as Policy[] | undefined)?.find(({ ErrorEquals }) => ErrorEquals.includes('LockAwaited'))
+  if (policy === undefined) throw new Error('AcquireLock has no Retry for LockAwaited')
+  return { intervalS: policy.IntervalSeconds, backoffRate: policy.BackoffRate, delayMaxS: policy.MaxDelaySeconds }
+}
+
+type Figures = {
+  readonly name: string
+  readonly cost: Record<Verb, Cost>
+  readonly cyclesPerS: number
+  readonly perSecond: readonly number[]
+}
+
+const measure = async (sizes: Sizes, say: Say): Promise<Found> => {
+  const retry = await retryOfMachine(say)
+  const folder = await mkdtemp(join(tmpdir(), 'sharelock-bench-'))
+  const server = await openLockServer(process.env, folder, {}, say)
+  const [client, observer] = [await openClient(server), await openClient(server)]
+  const figures: Figures[] = []
+  try {
+    for (const peer of lockPeers(retry)) {
+      const cost = await costs(peer, client, observer)
+      const cyclesPerS = await throughput(peer, client, sizes.lockS)
+      const perSecond = await contention(peer, observer, server.port, sizes, retry)
+      figures.push({ name: peer.name, cost, cyclesPerS, perSecond })
+      say(`${peer.name} done`)
+    }
+    const version = /^(?:valkey|redis)_version:(\S+)/m.exec(await observer.info('server'))?.[1] ?? 'unknown'
+    return report(sizes, retry, version, figures)
+  } finally {
+    for (const one of [client, observer]) one.disconnect()
+    await server.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/** The first two seconds hold everybody's first attempt. */
+const FIRST_SECONDS = 2
+
+const report = (sizes: Sizes, retry: Retry, version: string, figures: readonly Figures[]): Found => {
+  const calm = (one: Figures) => Math.max(...one.perSecond.slice(FIRST_SECONDS), 0)
+  const own = figures[0]
+  const most = own === undefined ? Number.NaN : calm(own)
+  const round = (value: number) => String(Math.round(value * 100) / 100)
+  const names = figures.map(({ name }) => name)
+  return {
+    tables: [
+      {
+        title: 'What each verb costs: round trips / commands on the server (those inside scripts included) / median ms',
+        head: ['', ...VERBS, `cycles/s, ${PARALLEL} locks at once`],
+        rows: figures.map(({ name, cost, cyclesPerS }) => [
+          name,
+          ...VERBS.map((verb) =>
+            [round(cost[verb].roundTrips), round(cost[verb].commands), millis(median(cost[verb].ms))].join(' / '),
+          ),
+          whole(cyclesPerS),
+        ]),
+      },
+      {
+        title: `${sizes.starters} starters wait for one held lock: commands a second on the server`,
+        head: ['', 'first two seconds, together', 'then, most in a second', 'then, median'],
+        rows: figures.map((one) => [
+          one.name,
+          whole(one.perSecond.slice(0, FIRST_SECONDS).reduce((sum, value) => sum + value, 0)),
+          whole(calm(one)),
+          whole(median(one.perSecond.slice(FIRST_SECONDS))),
+        ]),
+      },
+    ],
+    charts: [
+      {
+        title: 'Acquire, verify, release',
+        unit: 'cycles/s',
+        labels: names,
+        values: figures.map((one) => one.cyclesPerS),
+      },
+    ],
+    verdicts: [
+      atMost(
+        `${sizes.starters} waiting starters, commands a second after the first attempts:`,
+        most,
+        sizes.starters * CALM_COMMANDS_PER_S_PER_STARTER,
+        `${whole(most)} at most`,
+      ),
+    ],
+    notes: [
+      `Sharelock waits in the machine’s Retry: ${retry.intervalS} s, doubled up to ${retry.delayMaxS} s, full jitter. So a waiter may learn of a release up to two minutes late, where the libraries poll every 10 ms (redis-semaphore) and 200 ms (redlock).`,
+      'Sharelock’s acquire also answers who holds the lock and for how long, and “mine” to a repetition; its verify reports the lock’s age. Those are its extra commands, inside one round trip.',
+    ],
+    settings: {
+      Valkey: version,
+      ioredis: packageVersion('ioredis'),
+      'redis-semaphore': packageVersion('redis-semaphore'),
+      redlock: packageVersion('redlock'),
+    },
+  }
+}
+
+export const lock: Section = {
+  name: 'lock',
+  title: 'The lock',
+  about: 'Sharelock’s lock beside redis-semaphore and redlock, each with its defaults, on one Valkey.',
+  needs: 'nothing',
+  measure,
+}

@@ -1,0 +1,84 @@
+import { atLeast, atMost, median, millis, rateOf, ratio, whole } from '../figures.ts'
+import { LANES } from '../floor.ts'
+import { fillFloor, floorTimes, type Ground, type Times } from '../ground.ts'
+import { type RunTimes, registerFirst, runTimes, stagedOf } from '../sharelock.ts'
+import { takeOverMs } from '../take-over.ts'
+import type { Section } from './section.ts'
+
+const FLOOR_SHARE_MIN = 0.9
+const TRANSACTION_MS_MAX = 500
+const TAKE_OVER_MS_MAX = 500
+
+/** Alternates Sharelock and the floor on one server, so that both meet the same machine, caches and disk. */
+const measure = async (ground: Ground) => {
+  const { rows, rounds } = ground.sizes
+  const registered = await registerFirst(ground, 1, rows)
+  const staged = await stagedOf(ground, registered)
+  const floorSlice = await fillFloor(ground, staged)
+  const floor: Times[] = []
+  const sharelock: RunTimes[] = []
+  for (let round = 1; round <= rounds; round += 1) {
+    floor.push(await floorTimes(ground, floorSlice, staged))
+    sharelock.push(await runTimes(ground, registered))
+    ground.say(`round ${round} of ${rounds}`)
+  }
+  const takeOvers: number[] = []
+  for (let round = 1; round <= rounds; round += 1) takeOvers.push(await takeOverMs(ground, registered))
+  return { floor, sharelock, takeOvers }
+}
+
+const report = async (ground: Ground) => {
+  const { rows } = ground.sizes
+  const { floor, sharelock, takeOvers } = await measure(ground)
+  const steps = [
+    { name: 'delete', of: 'deleteMs' as const, longest: 'longestDeleteMs' as const },
+    { name: 'register', of: 'registerMs' as const, longest: 'longestRegisterMs' as const },
+  ].map(({ name, of, longest }) => {
+    const own = rateOf(rows, median(sharelock.map((times) => times[of])))
+    const bare = rateOf(rows, median(floor.map((times) => times[of])))
+    const longestMs = Math.max(...sharelock.map((times) => times[longest]))
+    const spread = sharelock.map((times) => whole(rateOf(rows, times[of]))).join(', ')
+    return { name, own, bare, longestMs, spread }
+  })
+  const longestMs = Math.max(...steps.map((step) => step.longestMs))
+  const takeOver = Math.max(...takeOvers)
+  return {
+    tables: [
+      {
+        title: `${whole(rows)} rows, ${LANES} lanes, medians of ${ground.sizes.rounds} rounds`,
+        head: ['step', 'Sharelock, rows/s', 'floor, rows/s', 'ratio', 'longest transaction, ms', 'each round, rows/s'],
+        rows: steps.map(({ name, own, bare, longestMs: ms, spread }) => [
+          ...[name, whole(own), whole(bare), ratio(own / bare), millis(ms), spread],
+        ]),
+      },
+    ],
+    charts: [
+      {
+        title: 'Sharelock beside the floor',
+        unit: 'rows/s',
+        labels: steps.flatMap(({ name }) => [`${name}, floor`, `${name}, Sharelock`]),
+        values: steps.flatMap(({ bare, own }) => [bare, own]),
+      },
+    ],
+    verdicts: [
+      ...steps.map(({ name, own, bare }) =>
+        atLeast(`${name}, share of the floor:`, own / bare, FLOOR_SHARE_MIN, ratio(own / bare)),
+      ),
+      atMost('longest transaction, ms:', longestMs, TRANSACTION_MS_MAX, `${millis(longestMs)} ms`),
+      atMost('take-over while both lanes load, ms:', takeOver, TAKE_OVER_MS_MAX, `${millis(takeOver)} ms`),
+    ],
+    notes: [
+      `A take-over (OpenJob of another run, waiting for the chunks in flight) took ${takeOvers.map(millis).join(', ')} ms.`,
+      'The longest transaction is the server’s own figure (performance_schema), over all transactions of the functions’ user: chunks and transitions alike.',
+    ],
+  }
+}
+
+export const replace: Section = {
+  name: 'replace',
+  title: 'Sharelock beside the physical floor',
+  about:
+    'A full slice is deleted and loaded again. The floor is the same LOAD DATA and range DELETE statements on as many bare connections, without lock, guard, ledger or worker processes. Sharelock’s time runs from its first chunk task to the transition after the last, counting and summing of the slice included.',
+  needs: 'ground',
+  measure: report,
+}

@@ -1,0 +1,71 @@
+import { atLeast, median, millis, rateOf, ratio, whole } from '../figures.ts'
+import { emptySlice, type Ground } from '../ground.ts'
+import { type RunTimes, registerFirst, runTimes } from '../sharelock.ts'
+import type { Section } from './section.ts'
+
+const FLAT_MIN = 0.8
+
+/** Slices 11 to 13; each is emptied afterwards, so that the next stands beside the neighbours only. */
+const measure = async (ground: Ground) => {
+  const figures: { rows: number; deleteRate: number; registerRate: number; longestMs: number }[] = []
+  for (const [place, rows] of ground.sizes.scale.entries()) {
+    const registered = await registerFirst(ground, 11 + place, rows)
+    const times: RunTimes[] = []
+    // The largest takes a minute a round, and its own length evens out what rounds are for.
+    const rounds = place === ground.sizes.scale.length - 1 ? 1 : ground.sizes.rounds
+    for (let round = 0; round < rounds; round += 1) times.push(await runTimes(ground, registered))
+    figures.push({
+      rows,
+      deleteRate: rateOf(rows, median(times.map(({ deleteMs }) => deleteMs))),
+      registerRate: rateOf(rows, median(times.map(({ registerMs }) => registerMs))),
+      longestMs: Math.max(...times.flatMap((one) => [one.longestDeleteMs, one.longestRegisterMs])),
+    })
+    await emptySlice(ground, registered.slice)
+    ground.say(`${whole(rows)} rows done`)
+  }
+  return figures
+}
+
+const report = async (ground: Ground) => {
+  const figures = await measure(ground)
+  const [, base, largest] = figures
+  if (base === undefined || largest === undefined) throw new Error('three sizes are needed')
+  const flat = (of: 'deleteRate' | 'registerRate'): number => largest[of] / base[of]
+  const labels = figures.map(({ rows }) => `${rows / 1_000_000} M`)
+  const target = (step: string) => `${step}, rows/s at ${labels[2]} of those at ${labels[1]}:`
+  return {
+    tables: [
+      {
+        title: 'Rows per second by the size of the slice',
+        head: ['rows', 'delete, rows/s', 'register, rows/s', 'longest transaction, ms'],
+        rows: figures.map(({ rows, deleteRate, registerRate, longestMs }) => [
+          ...[whole(rows), whole(deleteRate), whole(registerRate), millis(longestMs)],
+        ]),
+      },
+    ],
+    charts: [
+      { title: 'Delete, by rows of the slice', unit: 'rows/s', labels, values: figures.map((one) => one.deleteRate) },
+      {
+        title: 'Register, by rows of the slice',
+        unit: 'rows/s',
+        labels,
+        values: figures.map((one) => one.registerRate),
+      },
+    ],
+    verdicts: [
+      atLeast(target('delete'), flat('deleteRate'), FLAT_MIN, ratio(flat('deleteRate'))),
+      atLeast(target('register'), flat('registerRate'), FLAT_MIN, ratio(flat('registerRate'))),
+    ],
+    notes: [
+      'The longest transaction of a large slice is MarkRegistered, which counts and sums the whole slice while it holds the job row; it locks no row of the table, and nobody waits for it but another run of the same slice.',
+    ],
+  }
+}
+
+export const scale: Section = {
+  name: 'scale',
+  title: 'From a tenth of a million to eight million rows',
+  about: 'The same run on slices of three sizes, two lanes, the full slice before and after.',
+  needs: 'ground',
+  measure: report,
+}

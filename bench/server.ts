@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Database } from '../functions/store/database.ts'
+
+/* What the benchmark asks the MySQL server itself, the same way whoever worked on it. */
+
+const SUMMARY = 'performance_schema.events_transactions_summary_by_account_by_event_name'
+
+/** Forgets the transactions so far. */
+export const forgetTransactions = async (database: Database): Promise<void> => {
+  await database.change(`truncate table ${SUMMARY}`)
+}
+
+/** The longest transaction of a database user since they were forgotten, in milliseconds, begin to end. */
+export const longestTransactionMs = async (database: Database, user: string): Promise<number> => {
+  const [row] = await database.rows<{ ms: string | null }>(
+    `select max(max_timer_wait) / 1e9 as ms from ${SUMMARY} where user = ?`,
+    [user],
+  )
+  return Number(row?.ms ?? 0)
+}
+
+/** Versions of deleted rows that purge has yet to remove; below this it has caught up. */
+const HISTORY_CALM = 200
+const CALM_WITHIN_MS = 60_000
+const POLL_MS = 100
+
+/** Waits until purge has caught up, so that nobody pays for the rows that somebody else deleted. */
+export const settle = async (database: Database): Promise<void> => {
+  const deadline = Date.now() + CALM_WITHIN_MS
+  for (;;) {
+    const [row] = await database.rows<{ count: string }>(
+      `select count from information_schema.innodb_metrics where name = 'trx_rseg_history_len'`,
+    )
+    if (Number(row?.count ?? 0) < HISTORY_CALM || Date.now() > deadline) return
+    await sleep(POLL_MS)
+  }
+}
+
+/** Waits until no connection of the user is left: what a killed process had begun has then been rolled back or finished. */
+export const untilGone = async (database: Database, user: string): Promise<void> => {
+  for (;;) {
+    const rows = await database.rows('select 1 from performance_schema.threads where processlist_user = ? limit 1', [
+      user,
+    ])
+    if (rows.length === 0) return
+    await sleep(POLL_MS)
+  }
+}
+
+export type ServerFacts = { readonly version: string; readonly settings: Readonly<Record<string, string>> }
+
+/** The version, and the settings that speed and durability rest on. */
+export const serverFacts = async (database: Database): Promise<ServerFacts> => {
+  const [row] = await database.rows<Record<string, string | number>>(
+    `select version() as version, @@sync_binlog as sync_binlog,
+            @@innodb_flush_log_at_trx_commit as innodb_flush_log_at_trx_commit,
+            @@log_bin as log_bin, @@innodb_buffer_pool_size / 1048576 as pool, @@innodb_redo_log_capacity / 1048576 as redo`,
+  )
+  const { version = '', pool = 0, redo = 0, ...durability } = row ?? {}
+  return {
+    version: String(version),
+    settings: {
+      ...Object.fromEntries(Object.entries(durability).map(([name, value]) => [name, `= ${value}`])),
+      'buffer pool': `${Number(pool)} MiB`,
+      'redo log': `${Number(redo)} MiB`,
+    },
+  }
+}

@@ -1,0 +1,70 @@
+import type { Slice } from '../functions/contract/words.ts'
+import { uploadKey } from '../local/day/files.ts'
+import { fileOf, type Ground, measuredSlice, ready, type Times } from './ground.ts'
+import { forgetTransactions, longestTransactionMs } from './server.ts'
+import { fetchStaged, type StagedFile } from './staged-file.ts'
+
+/** A slice that Sharelock registered from a file, so that every further run deletes and loads the same rows. */
+export type Registered = { readonly slice: Slice; readonly rows: number; readonly digest: string }
+
+/** Times of one run, and its longest transactions, each in milliseconds. */
+export type RunTimes = Times & { readonly longestDeleteMs: number; readonly longestRegisterMs: number }
+
+let runs = 0
+
+type Source = { readonly key: string } | { readonly staged: string }
+
+/** Starts an execution as an operator does. @returns its ARN */
+export const startRun = (ground: Ground, slice: Slice, source: Source): Promise<string> => {
+  runs += 1
+  const { distributor, month } = slice
+  return ground.setting.operator.start(`bench-${runs}`, { distributor, month, source, force: true })
+}
+
+/** Waits for an execution's end, which must be success. */
+export const untilRegistered = async (ground: Ground, arn: string): Promise<void> => {
+  const { status, error, cause } = await ground.setting.operator.end(arn)
+  if (status !== 'SUCCEEDED') throw new Error(`The run ${arn} ended as ${status}: ${error} ${cause}`)
+}
+
+/** Generates a file, uploads it and registers it in measured slice `number`. Also warms the sandboxes. */
+export const registerFirst = async (ground: Ground, number: number, rows: number): Promise<Registered> => {
+  const slice = await measuredSlice(ground, number)
+  const path = await fileOf(ground, rows)
+  const key = uploadKey(slice.distributor, slice.month, path)
+  await ground.setting.operator.upload(key, path)
+  const arn = await startRun(ground, slice, { key })
+  await untilRegistered(ground, arn)
+  const { output } = await ground.setting.operator.describe(arn)
+  const { staged } = JSON.parse(output ?? '{}') as { staged: { digest: string } }
+  return { slice, rows, digest: staged.digest }
+}
+
+export const stagedOf = (ground: Ground, { digest }: Registered): Promise<StagedFile> =>
+  fetchStaged(ground.stack, digest)
+
+/**
+ * One whole run of Sharelock on a full slice: from the first chunk task to the transition after the last, as the
+ * execution's history has them. Whoever begins to register splits the transactions of deleting from those of registering.
+ */
+export const runTimes = async (ground: Ground, { slice, digest }: Registered): Promise<RunTimes> => {
+  const { stack, setting } = ground
+  await ready(ground)
+  const longest = () => longestTransactionMs(setting.database, stack.database.app.user)
+  let longestDeleteMs = 0
+  const stop = stack.lambda.onInvoke(async ({ functionName }) => {
+    if (functionName !== 'BeginRegistering') return
+    longestDeleteMs = await longest()
+    await forgetTransactions(setting.database)
+  })
+  try {
+    const arn = await startRun(ground, slice, { staged: digest })
+    await untilRegistered(ground, arn)
+    const deleteMs = await setting.operator.between(arn, 'DeleteChunks', 'MarkDeleted')
+    const registerMs = await setting.operator.between(arn, 'RegisterChunks', 'MarkRegistered')
+    if (deleteMs === undefined || registerMs === undefined) throw new Error(`The run ${arn} has no times`)
+    return { deleteMs, registerMs, longestDeleteMs, longestRegisterMs: await longest() }
+  } finally {
+    stop()
+  }
+}

@@ -1,0 +1,25 @@
+import { OPERATION_ERRORS, type OperationErrorName } from '../operations/operations.ts'
+import { INTERRUPTED } from './follow.ts'
+
+const MEANINGS: Readonly<Record<OperationErrorName, string>> = {
+  Failed: 'unexpected',
+  Usage: 'wrong arguments or input',
+  Rejected: 'the file was refused; nothing was touched',
+  Busy: 'somebody else runs, holds the lock, or has an open job',
+  Halted: 'the run halted or was overtaken: it did not end REGISTERED',
+  Unconfirmed: 'a typed confirmation is needed, or does not match',
+  Unreachable: 'a service cannot be reached, or refuses you',
+  NotFound: 'what was asked for does not exist',
+  Findings: '`doctor` found something',
+}
+
+/** Every exit code, its name in `{"error": ...}`, and what it means. */
+export const EXIT_CODES: readonly { readonly code: number; readonly name: string; readonly meaning: string }[] = [
+  { code: 0, name: '', meaning: 'done' },
+  ...Object.entries(OPERATION_ERRORS).map(([name, code]) => ({
+    code,
+    name,
+    meaning: MEANINGS[name as OperationErrorName],
+  })),
+  { code: INTERRUPTED, name: '', meaning: 'Ctrl-C; a run that was watched goes on' },
+]

@@ -1,0 +1,52 @@
+import type { Operations, Progress } from '../operations/operations.ts'
+import { sliceOptions } from '../operations/remedies.ts'
+import { endLines, exitCodeOf, progressText } from './progress-text.ts'
+import type { Session } from './session.ts'
+
+/** Where lines can't be redrawn, one is written when the state changes, and else after so long. */
+const LINE_EVERY_MS = 5_000
+
+/** What a shell expects of a program that was interrupted. */
+export const INTERRUPTED = 130
+
+/** How following ended: the run's last look, or none where the watcher left first. */
+export type Followed = { readonly code: number; readonly end: Progress | null }
+
+/**
+ * Shows a run until it ends. Ctrl-C ends the watching and not the run.
+ *
+ * @param onLook called with each look, e.g. to write it as a JSON line
+ */
+export const follow = async (
+  { out }: Session,
+  operations: Operations,
+  executionArn: string,
+  onLook: (progress: Progress) => void = () => undefined,
+): Promise<Followed> => {
+  const leaving = new AbortController()
+  const leave = (): void => leaving.abort()
+  process.once('SIGINT', leave)
+  let end: Progress | null = null
+  let written = { at: '', ms: 0 }
+  try {
+    for await (const progress of operations.watch(executionArn, leaving.signal)) {
+      onLook(progress)
+      end = progress
+      if (progress.status !== 'RUNNING') break
+      if (out.isTerminal) out.draw(progressText(progress))
+      else if (progress.at !== written.at || Date.now() - written.ms > LINE_EVERY_MS) {
+        out.say(progressText(progress))
+        written = { at: progress.at ?? '', ms: Date.now() }
+      }
+    }
+  } finally {
+    process.removeListener('SIGINT', leave)
+  }
+  if (end === null || end.status === 'RUNNING') {
+    const again = end === null ? '' : ` Watch it again: sharelock watch ${sliceOptions(end)}`
+    out.say(`No longer watching; the run goes on.${again}`)
+    return { code: INTERRUPTED, end: null }
+  }
+  out.say(...endLines(out, end))
+  return { code: exitCodeOf(end), end }
+}

@@ -1,0 +1,95 @@
+import { createInterface } from 'node:readline/promises'
+import type { Command } from 'commander'
+import { DistributorCode, Month } from '../../functions/contract/messages.ts'
+import { requireConfirmation } from '../operations/confirmation.ts'
+import { OperationError, type Operations, type SliceName } from '../operations/operations.ts'
+import { Output } from './output.ts'
+
+/** The options that every command takes. */
+export type GlobalOptions = { readonly stage?: string; readonly json?: boolean }
+
+/** The options that name a slice; a job's number does it too. */
+export type SliceOptions = { readonly distributor?: string; readonly month?: string }
+
+/** One call of the command. */
+export type Session = { readonly out: Output; readonly operations: () => Promise<Operations> }
+
+/** Loads the AWS SDK only where a command needs it: help and `validate` answer at once. */
+const open = ({ stage, json }: GlobalOptions): Session => ({
+  out: new Output(json === true),
+  operations: async () => {
+    const { createOperations } = await import('../operations/create-operations.ts')
+    return createOperations({ ...process.env, ...(stage === undefined ? {} : { SHARELOCK_STAGE: stage }) })
+  },
+})
+
+/** Makes a commander action of a command's work, which returns the exit code. */
+export const acting =
+  <Arguments extends unknown[]>(work: (session: Session, ...args: Arguments) => Promise<number>) =>
+  async (...args: [...Arguments, Command]): Promise<void> => {
+    const command = args.at(-1) as Command
+    process.exitCode = await work(open(command.optsWithGlobals<GlobalOptions>()), ...(args.slice(0, -1) as Arguments))
+  }
+
+const parsed = <T>(schema: { safeParse: (value: unknown) => { data?: T } }, value: string, what: string): T => {
+  const { data } = schema.safeParse(value)
+  if (data !== undefined) return data
+  throw new OperationError('Usage', `${JSON.stringify(value)} is not ${what}.`)
+}
+
+export const monthOf = (text: string): string => parsed(Month, text, 'a settlement month such as 2026-10')
+
+export const codeOf = (text: string): string =>
+  parsed(DistributorCode, text, 'a distributor code: 1-32 of letters, digits, _ and -')
+
+/** The slice that the two options name. */
+export const sliceOf = ({ distributor, month }: SliceOptions): SliceName => {
+  if (distributor === undefined || month === undefined)
+    throw new OperationError('Usage', 'Name the slice: --distributor CODE --month YYYY-MM.')
+  return { distributor: codeOf(distributor), month: monthOf(month) }
+}
+
+export const jobOf = (text: string): number => {
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text)
+  throw new OperationError('Usage', `${JSON.stringify(text)} is not a job's number.`)
+}
+
+/** The slice of a job, or the one that the options name. */
+export const sliceOfEither = async (
+  operations: Operations,
+  job: string | undefined,
+  options: SliceOptions,
+): Promise<SliceName> => {
+  if (job === undefined) return sliceOf(options)
+  if (options.distributor !== undefined || options.month !== undefined)
+    throw new OperationError('Usage', 'Name either a job or a slice, not both.')
+  const { distributor, month } = await operations.show({ job: jobOf(job) })
+  return { distributor, month }
+}
+
+/**
+ * Asks for a typed confirmation where one is needed and was not given. Only a person at a terminal is asked.
+ *
+ * @returns what was given or typed, @throws OperationError Unconfirmed
+ */
+export const confirm = async (
+  { out }: Session,
+  expected: string | null,
+  given: string | undefined,
+): Promise<string | undefined> => {
+  const asks = expected !== null && given === undefined && !out.json && process.stdin.isTTY === true
+  const typed = asks ? await ask(`Type "${expected}" to go on: `) : given
+  requireConfirmation(expected, typed)
+  return typed
+}
+
+const ask = async (question: string): Promise<string> => {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  // Ctrl-C and Ctrl-D answer too: with nothing.
+  const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')))
+  try {
+    return (await Promise.race([terminal.question(question), closed])).trim()
+  } finally {
+    terminal.close()
+  }
+}

@@ -1,0 +1,24 @@
+import type { Command } from 'commander'
+import { type BeginOptions, begin } from './begin.ts'
+import { acting, type SliceOptions, sliceOf } from './session.ts'
+import { withBeginning, withSlice } from './slice-options.ts'
+
+export const addUndo = (program: Command): void => {
+  withBeginning(withSlice(program.command('undo')))
+    .summary('go back to the set that was registered before')
+    .description(
+      'Registers again what was REGISTERED before the newest job of a slice: after a wrong file, the one before it; after a\nreplacement that halted, the set that it was replacing (the halted job is closed). Shows the difference and always\nasks for a typed confirmation.',
+    )
+    .option('--confirm <text>', 'what would have to be typed, e.g. "ARIA 2026-10"')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  sharelock undo -d ARIA -m 2026-10\n  sharelock undo -d ARIA -m 2026-10 --confirm "ARIA 2026-10" --why "file of another month"',
+    )
+    .action(
+      acting(async (session, options: SliceOptions & BeginOptions) => {
+        const operations = await session.operations()
+        const plan = await operations.planUndo(sliceOf(options))
+        return await begin(session, operations, plan, { ...options, supersede: plan.blockedBy !== null })
+      }),
+    )
+}

@@ -1,0 +1,116 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import { languageDetector } from 'hono/language'
+import { methodNotAllowed } from 'hono/method-not-allowed'
+import { changes } from './changes.ts'
+import { answer, type Console, type Env, viewOf } from './context.ts'
+import { enter, headers, ownHost, ownOrigin, signedIn } from './guard.ts'
+import { lookAtMonths, lookAtSlice, sliceOf } from './looks.ts'
+import { ASKED, askPage } from './pages/ask.ts'
+import { overviewPage } from './pages/overview.ts'
+import { problemPage } from './pages/problem.ts'
+import { slicePage } from './pages/slice.ts'
+import { problem } from './problems.ts'
+import { Speeds } from './speed.ts'
+import { starts } from './starts.ts'
+import { UploadTooLarge } from './upload.ts'
+import type { Words } from './words/en.ts'
+import { LANGUAGES } from './words/language.ts'
+
+/** A form without a file: a few short fields. */
+const FORM_BYTES_MAX = 16 * 1_024
+
+const ASSETS = {
+  'console.css': 'text/css; charset=utf-8',
+  'console.js': 'text/javascript; charset=utf-8',
+  'icon.svg': 'image/svg+xml',
+} as const
+
+/** What an address may ask to be said at the top of a slice's page: a name, never a text of its own. */
+const NOTICES = {
+  Started: 'noticeStarted',
+  Joined: 'noticeJoined',
+  Resumed: 'noticeResumed',
+  Stopped: 'noticeStopped',
+  Ended: 'noticeEnded',
+  NotStopped: 'noticeNotStopped',
+  Unlocked: 'noticeUnlocked',
+  NotUnlocked: 'noticeNotUnlocked',
+  Undone: 'noticeUndone',
+} as const satisfies Record<string, keyof Words>
+
+const noticeOf = (words: Words, name: string | undefined): string | null =>
+  name !== undefined && Object.hasOwn(NOTICES, name) ? words[NOTICES[name as keyof typeof NOTICES]] : null
+
+/** The whole console: guards first, then looks by GET, then changes by POST. */
+export const consoleApp = (desk: Console): Hono<Env> => {
+  const { operations } = desk
+  const speeds = new Speeds()
+  const app = new Hono<Env>()
+  app.onError((error, c) => problem(desk, c, error))
+  app.notFound(async (c) => {
+    const view = viewOf(desk, c)
+    return await answer(c, view, problemPage(view, 'NotFound', view.words.problemPage, false), 404)
+  })
+
+  app.use(headers)
+  app.use(ownHost(desk))
+  app.use(
+    languageDetector({
+      supportedLanguages: [...LANGUAGES],
+      fallbackLanguage: 'en',
+      lookupCookie: 'sharelock-language',
+      cookieOptions: { sameSite: 'Strict', httpOnly: true, path: '/' },
+    }),
+  )
+  app.get('/enter', enter(desk))
+  app.use(signedIn(desk))
+  app.use(ownOrigin)
+  app.use(
+    methodNotAllowed<Env>({
+      app,
+      onMethodNotAllowed: async (c, methods) => {
+        const view = viewOf(desk, c)
+        const page = await answer(c, view, problemPage(view, 'Usage', view.words.problemMethod, false), 405)
+        page.headers.set('Allow', methods.join(', '))
+        return page
+      },
+    }),
+  )
+  const tooLarge = (): never => {
+    throw new UploadTooLarge()
+  }
+  app.use('/slices/*', bodyLimit({ maxSize: FORM_BYTES_MAX, onError: tooLarge }))
+  app.use('/plans/*', bodyLimit({ maxSize: FORM_BYTES_MAX, onError: tooLarge }))
+
+  for (const [name, type] of Object.entries(ASSETS))
+    app.get(`/assets/${name}`, async (c) =>
+      c.body(await readFile(join(import.meta.dirname, 'assets', name)), 200, { 'Content-Type': type }),
+    )
+
+  app.get('/', async (c) => {
+    const view = viewOf(desk, c)
+    return await answer(c, view, overviewPage(view, await lookAtMonths(operations, c.req.query('to'))))
+  })
+
+  app.get('/slices/:distributor/:month', async (c) => {
+    const view = viewOf(desk, c)
+    const slice = sliceOf(c.req.param('distributor'), c.req.param('month'))
+    const { job, execution, notice } = c.req.query()
+    const look = await lookAtSlice(operations, speeds, slice, { job, execution })
+    return await answer(c, view, slicePage(view, { ...look, notice: noticeOf(view.words, notice) }))
+  })
+
+  for (const action of ASKED)
+    app.get(`/slices/:distributor/:month/ask/${action}`, async (c) => {
+      const view = viewOf(desk, c)
+      const report = await operations.show(sliceOf(c.req.param('distributor'), c.req.param('month')))
+      return await answer(c, view, askPage(view, action, report, null))
+    })
+
+  app.route('/', starts(desk))
+  app.route('/', changes(desk))
+  return app
+}

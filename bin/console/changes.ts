@@ -1,0 +1,109 @@
+import { Hono } from 'hono'
+import { sliceName } from '../../functions/contract/words.ts'
+import { OperationError, type SliceName, type StartOptions } from '../operations/operations.ts'
+import { type Asked, answer, type Console, type Env, viewOf } from './context.ts'
+import { sliceAddress, sliceOf } from './looks.ts'
+import { type Asked as Action, askPage } from './pages/ask.ts'
+import { planPage } from './pages/plan.ts'
+import { problemLine, STATUS_OF } from './problems.ts'
+
+/** A form's fields by name. */
+type Fields = Readonly<Record<string, string>>
+
+/** Where a change leads, and what its page says at the top. */
+type Done = { readonly execution?: string; readonly notice: string }
+
+/**
+ * Everything that changes something, by POST alone. A refusal brings the form back with its reason, so that what was
+ * wrong can be mended where it was typed.
+ */
+export const changes = (desk: Console): Hono<Env> => {
+  const app = new Hono<Env>()
+  const { operations, plans } = desk
+
+  app.post('/slices/:distributor/:month/resume', (c) =>
+    act(desk, c, 'resume', async (slice, fields) => {
+      const { executionArn, joined } = await operations.resume(slice, { wait: fields.wait === '1', why: fields.why })
+      return { execution: executionArn, notice: joined ? 'Joined' : 'Resumed' }
+    }),
+  )
+
+  app.post('/slices/:distributor/:month/stop', (c) =>
+    act(desk, c, 'stop', async (slice, fields) => {
+      const stopped = await operations.stop(slice, fields.why ?? '')
+      if ('ended' in stopped) return { notice: 'Ended' }
+      return { notice: stopped.halted ? 'Stopped' : 'NotStopped' }
+    }),
+  )
+
+  app.post('/slices/:distributor/:month/unlock', (c) =>
+    act(desk, c, 'unlock', async (slice, fields) => {
+      const { words } = viewOf(desk, c)
+      if (fields.confirmation !== sliceName(slice))
+        throw new OperationError('Unconfirmed', words.mistyped(sliceName(slice)))
+      const { released } = await operations.unlock(slice, fields.tokenDigest ?? '', fields.why ?? '')
+      return { notice: released ? 'Unlocked' : 'NotUnlocked' }
+    }),
+  )
+
+  app.post('/slices/:distributor/:month/undo', async (c) => {
+    await ownFields(desk, c)
+    const plan = await operations.planUndo(sliceOf(c.req.param('distributor'), c.req.param('month')))
+    return c.redirect(`/plans/${await plans.keep({ kind: 'undo', plan, file: null })}`, 303)
+  })
+
+  app.post('/plans/:id/start', async (c) => {
+    const fields = await ownFields(desk, c)
+    const id = c.req.param('id')
+    const kept = plans.get(id)
+    const view = viewOf(desk, c)
+    if (kept === undefined) throw new OperationError('NotFound', view.words.planGone)
+    try {
+      const { executionArn, joined } = await operations[kept.kind](kept.plan, optionsOf(fields))
+      await plans.forget(id)
+      const notice = joined ? 'Joined' : kept.kind === 'undo' ? 'Undone' : 'Started'
+      return c.redirect(sliceAddress(kept.plan, executionArn, notice), 303)
+    } catch (error) {
+      if (!(error instanceof OperationError)) throw error
+      return await answer(c, view, planPage(view, id, kept, problemLine(view.words, error)), STATUS_OF[error.name])
+    }
+  })
+
+  return app
+}
+
+const optionsOf = (fields: Fields): StartOptions => ({
+  supersede: fields.supersede === '1',
+  force: fields.force === '1',
+  wait: fields.wait === '1',
+  why: fields.why,
+  confirmation: fields.confirmation || undefined,
+})
+
+/** The fields of one of our own forms. @throws ForeignRequest */
+const ownFields = async ({ session }: Console, c: Asked): Promise<Fields> => {
+  const body = await c.req.parseBody()
+  session.requireOwnForm(body.csrf)
+  return Object.fromEntries(
+    Object.entries(body).flatMap(([name, value]) => (typeof value === 'string' ? [[name, value.trim()]] : [])),
+  )
+}
+
+const act = async (
+  desk: Console,
+  c: Asked,
+  action: Action,
+  run: (slice: SliceName, fields: Fields) => Promise<Done>,
+): Promise<Response> => {
+  const fields = await ownFields(desk, c)
+  const slice = sliceOf(c.req.param('distributor'), c.req.param('month'))
+  try {
+    const { execution, notice } = await run(slice, fields)
+    return c.redirect(sliceAddress(slice, execution, notice), 303)
+  } catch (error) {
+    if (!(error instanceof OperationError) || error.name === 'Unreachable') throw error
+    const view = viewOf(desk, c)
+    const report = await desk.operations.show(slice)
+    return await answer(c, view, askPage(view, action, report, problemLine(view.words, error)), STATUS_OF[error.name])
+  }
+}

@@ -1,0 +1,46 @@
+import type { HttpBindings } from '@hono/node-server'
+import type { Context } from 'hono'
+import type { Operations } from '../operations/operations.ts'
+import { layout, type Page, type View } from './pages/layout.ts'
+import type { Plans } from './plans.ts'
+import type { Session } from './session.ts'
+import type { Language } from './words/language.ts'
+import { wordsOf } from './words/language.ts'
+
+/** What a console works with. */
+export type Console = {
+  readonly operations: Operations
+  readonly session: Session
+  readonly plans: Plans
+  /** Where uploads lie until they are started. */
+  readonly folder: string
+  readonly uploadBytesMax: number
+  /** `127.0.0.1:port` and `localhost:port`: every other Host is somebody's name for this address. */
+  readonly hosts: ReadonlySet<string>
+  readonly cookie: string
+  /** The caller's name once it is known: no page waits for it. */
+  readonly identity: () => string | null
+}
+
+export type Env = { Bindings: HttpBindings }
+export type Asked = Context<Env>
+
+type Status = 200 | 400 | 403 | 404 | 405 | 409 | 413 | 422 | 500 | 503
+
+export const languageOf = (c: Asked): Language => (c.get('language') === 'ko' ? 'ko' : 'en')
+
+export const viewOf = (desk: Console, c: Asked): View => {
+  const url = new URL(c.req.url)
+  url.searchParams.delete('lang')
+  return {
+    words: wordsOf(languageOf(c)),
+    language: languageOf(c),
+    stage: desk.operations.stage,
+    identity: desk.identity(),
+    csrf: desk.session.csrf,
+    url,
+  }
+}
+
+export const answer = (c: Asked, view: View, page: Page, status: Status = 200): Response | Promise<Response> =>
+  c.html(layout(view, page), status)

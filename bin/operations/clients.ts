@@ -1,0 +1,79 @@
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda'
+import { S3Client } from '@aws-sdk/client-s3'
+import { SFNClient } from '@aws-sdk/client-sfn'
+import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
+import {
+  type InspectReply,
+  type InspectRequest,
+  type OperateReply,
+  type OperateRequest,
+  operatorFunctionName,
+  type Place,
+} from '../../functions/contract/operations.ts'
+import { calling, ofFailure } from './failures.ts'
+import { ANSWER_TIMEOUT_MS, CALL_ATTEMPTS_MAX, CONNECT_TIMEOUT_MS } from './limits.ts'
+import { OperationError } from './operations.ts'
+
+/** What the operations talk to. */
+export type Clients = {
+  readonly sfn: SFNClient
+  readonly s3: S3Client
+  /** The caller as AWS names it; asked for once. */
+  readonly identity: () => Promise<string>
+  /** State machine and bucket of the stage; asked for once. */
+  readonly place: () => Promise<Place>
+  readonly inspect: <Question extends InspectRequest>(question: Question) => Promise<InspectReply[Question['question']]>
+  readonly operate: <Action extends OperateRequest>(action: Action) => Promise<OperateReply[Action['action']]>
+}
+
+/** Keeps the first answer; a failure is not kept, so that the next one asks again. */
+const once = <T>(ask: () => Promise<T>): (() => Promise<T>) => {
+  let kept: Promise<T> | undefined
+  return () => {
+    kept ??= ask().catch((error: unknown) => {
+      kept = undefined
+      throw error
+    })
+    return kept
+  }
+}
+
+/** Region, credentials, profile and endpoints are the SDK's own business: its standard variables and files decide. */
+export const createClients = (stage: string): Clients => {
+  const requestHandler = { connectionTimeout: CONNECT_TIMEOUT_MS, requestTimeout: ANSWER_TIMEOUT_MS }
+  const common = { maxAttempts: CALL_ATTEMPTS_MAX, requestHandler }
+  const { AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL } = process.env
+  const lambda = new LambdaClient(common)
+  const sts = new STSClient(common)
+  const inspect: Clients['inspect'] = async (question) =>
+    (await invoke(lambda, operatorFunctionName(stage, 'Inspect'), question)) as never
+  return {
+    sfn: new SFNClient(common),
+    // A local server has no host name per bucket.
+    s3: new S3Client({ ...common, forcePathStyle: (AWS_ENDPOINT_URL_S3 ?? AWS_ENDPOINT_URL) !== undefined }),
+    identity: once(async () => {
+      const { Arn } = await calling('AWS STS', () => sts.send(new GetCallerIdentityCommand({})))
+      return Arn ?? 'unknown'
+    }),
+    place: once(() => inspect({ question: 'place' })),
+    inspect,
+    operate: async (action) => (await invoke(lambda, operatorFunctionName(stage, 'Operate'), action)) as never,
+  }
+}
+
+/** @returns the function's answer, @throws OperationError with the function's own sentence where it failed */
+const invoke = async (lambda: LambdaClient, name: string, request: object): Promise<unknown> => {
+  const { FunctionError, Payload } = await calling(`The function ${name}`, async () => {
+    try {
+      return await lambda.send(new InvokeCommand({ FunctionName: name, Payload: Buffer.from(JSON.stringify(request)) }))
+    } catch (error) {
+      if ((error as Error).name !== 'ResourceNotFoundException') throw error
+      const message = `There is no function ${name} in this account and region. Is the stage right (--stage, SHARELOCK_STAGE)? And AWS_PROFILE, AWS_REGION?`
+      throw new OperationError('NotFound', message, error)
+    }
+  })
+  const answer: unknown = JSON.parse(Buffer.from(Payload ?? []).toString() || 'null')
+  if (FunctionError === undefined) return answer
+  const { errorType = FunctionError, errorMessage = '' } = answer as { errorType?: string; errorMessage?: string }
+  throw ofFailure(errorType, errorMessage)
+}

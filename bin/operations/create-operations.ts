@@ -1,0 +1,69 @@
+import { createClients } from './clients.ts'
+import { diagnose } from './doctor/diagnose.ts'
+import { POLL_MS } from './limits.ts'
+import { lookAt } from './look.ts'
+import { OperationError, type Operations } from './operations.ts'
+import { openJobOf, planStart, planUndo } from './plan.ts'
+import { runningOf } from './runs.ts'
+import { resume, start } from './start.ts'
+import { endRun, stop } from './stop.ts'
+import { validatePath } from './validate.ts'
+import { watchRun } from './watch.ts'
+
+/** What the operations read of the environment; everything else the AWS SDK reads by itself, from process.env. */
+export type OperationsEnvironment = {
+  readonly SHARELOCK_STAGE?: string
+  /** Milliseconds between two looks of `watch`. */
+  readonly SHARELOCK_POLL_MS?: string
+}
+
+const stageOf = ({ SHARELOCK_STAGE = '' }: OperationsEnvironment): string => {
+  if (/^[a-z][a-z0-9-]{0,30}$/.test(SHARELOCK_STAGE)) return SHARELOCK_STAGE
+  const problem = SHARELOCK_STAGE === '' ? 'No stage is named' : `${JSON.stringify(SHARELOCK_STAGE)} is no stage`
+  throw new OperationError('Usage', `${problem}: give --stage, e.g. --stage prod, or set SHARELOCK_STAGE.`)
+}
+
+/** The operations against one stage. Nothing is called before it is needed. @throws OperationError Usage */
+export const createOperations = (env: OperationsEnvironment): Operations => {
+  const stage = stageOf(env)
+  const pollMs = Number(env.SHARELOCK_POLL_MS ?? POLL_MS)
+  if (!(pollMs >= 1)) throw new OperationError('Usage', 'SHARELOCK_POLL_MS is a number of milliseconds.')
+  const clients = createClients(stage)
+  const { identity, inspect, operate } = clients
+  return {
+    stage,
+    identity,
+    validate: validatePath,
+    planStart: (slice, source, onRows) => planStart(clients, slice, source, false, onRows),
+    start: (plan, options) => start(clients, plan, options),
+    watch: (executionArn, signal) => watchRun(clients, executionArn, pollMs, signal),
+    look: async (executionArn) => (await lookAt(clients, executionArn)).progress,
+    runningExecution: async (slice) => {
+      const { jobs } = await inspect({ question: 'slice', ...slice })
+      const runs = await runningOf(clients, slice, jobs)
+      const opener = openJobOf({ jobs })?.execution
+      return (runs.find(({ executionArn }) => executionArn === opener) ?? runs[0])?.executionArn ?? null
+    },
+    list: async (from, to) => {
+      const [slices, distributors] = await Promise.all([
+        inspect({ question: 'slices', from, to }),
+        inspect({ question: 'distributors' }),
+      ])
+      return { slices, distributors }
+    },
+    show: (what) =>
+      'job' in what ? inspect({ question: 'job', job: what.job }) : inspect({ question: 'slice', ...what }),
+    resume: (slice, options) => resume(clients, slice, options),
+    stop: (slice, why) => stop(clients, slice, why),
+    endRun: (slice, execution, why) => endRun(clients, slice, execution, why),
+    planUndo: (slice) => planUndo(clients, slice),
+    undo: (plan, options) => start(clients, plan, options),
+    unlock: async (slice, tokenDigest, why) =>
+      operate({ action: 'unlock', caller: await identity(), why, ...slice, tokenDigest }),
+    distributors: () => inspect({ question: 'distributors' }),
+    putDistributor: async (mode, distributor, why) =>
+      operate({ action: 'put-distributor', caller: await identity(), why, mode, distributor }),
+    doctor: (from, to) => diagnose(clients, from, to),
+    audit: (filter) => inspect({ question: 'audit', ...filter }),
+  }
+}

@@ -1,0 +1,171 @@
+import { SLICE_JOBS_SHOWN } from '../../functions/contract/limits.ts'
+import type { JobReport, SliceReport } from '../../functions/contract/operations.ts'
+import { sliceName } from '../../functions/contract/words.ts'
+import { openSource, readManifest } from '../../functions/store/staged-source.ts'
+import type { Clients } from './clients.ts'
+import { compare, type RowSet, rowsOfFile, rowsOfStaged } from './difference.ts'
+import { calling } from './failures.ts'
+import { CHANGED_SHARE_MAX, ROWS_SHARE_MIN } from './limits.ts'
+import {
+  type Difference,
+  type OnRows,
+  OperationError,
+  type SliceName,
+  type StartPlan,
+  type Validation,
+} from './operations.ts'
+import { type Run, runningOf } from './runs.ts'
+import { openFile, readSource, summaryOf } from './validate.ts'
+
+/** The uploaded name of an operator's file. The schedule looks for `incoming/<CODE>/<month>.csv` and never sees it. */
+export const uploadKeyOf = ({ distributor, month }: SliceName, sha256: string): string =>
+  `incoming/operators/${distributor}/${month}/${sha256}`
+
+/** A job that has not come to REGISTERED and is not closed. Only the newest can be open. */
+export const openJobOf = ({ jobs }: Pick<SliceReport, 'jobs'>): JobReport | null => {
+  const [newest] = jobs
+  return newest?.status === 'being replaced' || newest?.status === 'halted' ? newest : null
+}
+
+/** The sets that were REGISTERED, newest first. */
+const registeredJobs = ({ jobs }: Pick<SliceReport, 'jobs'>): JobReport[] =>
+  jobs.filter(({ state }) => state === 'REGISTERED')
+
+/** The job whose set an undo brings back: what StageSource decides by itself when the execution begins. */
+export const undoTargetOf = (report: SliceReport): JobReport | null => {
+  const open = openJobOf(report)
+  if (open?.isUndo === true) return open
+  return registeredJobs({ jobs: report.jobs.slice(1) })[0] ?? null
+}
+
+type Read = { readonly validation: Validation; readonly rows: RowSet | null; readonly uploadKey: string | null }
+
+/** Reads what is to be registered, wherever it is. */
+const readPlanned = async (
+  clients: Clients,
+  slice: SliceName,
+  source: StartPlan['source'],
+  onRows: OnRows | undefined,
+): Promise<Read> => {
+  const { bucket } = await clients.place()
+  if ('staged' in source) {
+    const manifest = await calling('S3', () => readManifest(clients.s3, bucket, source.staged))
+    const facts = { encoding: 'staged source', gzip: false, ignoredColumns: [] }
+    const validation = { accepted: true, ...facts, summary: summaryOf(manifest), rejection: null }
+    return { validation, rows: rowsOfStaged(clients.s3, bucket, manifest), uploadKey: null }
+  }
+  const rules = (await clients.inspect({ question: 'distributors' })).find(({ code }) => code === slice.distributor)
+  if (rules === undefined)
+    throw new OperationError(
+      'NotFound',
+      `No distributor has the code ${slice.distributor}; codes are case-sensitive. See \`sharelock distributors list\`.`,
+    )
+  const file = 'path' in source ? await openFile(source.path) : null
+  const { bytes } =
+    file ?? (await calling('S3', () => openSource(clients.s3, bucket, 'key' in source ? source.key : '')))
+  const { validation, source: staged } = await calling('S3', () => readSource(bytes, rules, onRows))
+  const uploadKey = file === null || staged === null ? null : uploadKeyOf(slice, await file.sha256())
+  return { validation, rows: staged === null ? null : rowsOfFile(staged), uploadKey }
+}
+
+const NO_CHANGE = { added: 0, removed: 0, changed: 0, unchanged: 0 } as const
+
+/** How the new rows differ from the last registered set. Of a refused file nothing can be said. */
+const differenceTo = async (
+  clients: Clients,
+  base: JobReport | null,
+  { validation, rows }: Read,
+): Promise<Difference> => {
+  const against = base && { job: base.job, digest: base.source.digest, rows: base.source.rows }
+  const { summary } = validation
+  if (rows === null || summary === null) return { against, ...NO_CHANGE }
+  if (against === null) return { against, ...NO_CHANGE, added: summary.rows }
+  if (against.digest === summary.digest) return { against, ...NO_CHANGE, unchanged: summary.rows }
+  return await calling('S3', async () => {
+    const { bucket } = await clients.place()
+    const before = rowsOfStaged(clients.s3, bucket, await readManifest(clients.s3, bucket, against.digest))
+    return { against, ...(await compare(rows, before)) }
+  })
+}
+
+/** True where the change is so large that it may be a mistake: see CHANGED_SHARE_MAX and ROWS_SHARE_MIN. */
+const isLarge = ({ against, removed, changed }: Difference, rowsNow: number, rowsNew: number): boolean => {
+  // Rows that no job registered cannot be compared, and no undo brings them back.
+  if (against === null) return rowsNow > 0
+  return removed + changed > against.rows * CHANGED_SHARE_MAX || rowsNew < against.rows * ROWS_SHARE_MIN
+}
+
+/** True where the run registers the set of this digest. Before its job is open only its input tells. */
+export const isSameSource = (
+  run: Run,
+  plan: Pick<StartPlan, 'source' | 'uploadKey' | 'isUndo'>,
+  digest: string,
+  report: SliceReport,
+): boolean => {
+  const job = report.jobs.find(({ execution }) => execution === run.executionArn)
+  if (job !== undefined) return job.source.digest === digest
+  const source = run.input?.source
+  if (source === undefined) return false
+  if ('undo' in source) return plan.isUndo
+  if ('staged' in source) return source.staged === digest
+  return source.key === plan.uploadKey || ('key' in plan.source && source.key === plan.source.key)
+}
+
+/**
+ * Looks at a start without making it: reads the file by the distributor's rules, compares it with the slice's last
+ * registered set, counts what the slice holds, and finds who else works on it.
+ */
+export const planStart = async (
+  clients: Clients,
+  slice: SliceName,
+  source: StartPlan['source'],
+  isUndo: boolean,
+  onRows?: OnRows,
+): Promise<StartPlan> => {
+  const [report, rowsNow, read] = await Promise.all([
+    clients.inspect({ question: 'slice', ...slice }),
+    clients.inspect({ question: 'rows', ...slice }),
+    readPlanned(clients, slice, source, onRows),
+  ])
+  const [base = null] = registeredJobs(report)
+  const { validation, uploadKey } = read
+  const [difference, runs] = await Promise.all([
+    differenceTo(clients, base, read),
+    runningOf(clients, slice, report.jobs),
+  ])
+  const digest = validation.summary?.digest ?? ''
+  const open = openJobOf(report)
+  const continues = open?.source.digest === digest ? open : null
+  const same = runs.find((run) => isSameSource(run, { source, uploadKey, isUndo }, digest, report))
+  const rowsToRegister = validation.summary?.rows ?? 0
+  // With that many jobs since, the last registered set is out of sight: no change may pass for a small one.
+  const isUnclear = base === null && report.jobs.length >= SLICE_JOBS_SHOWN
+  const needsConfirmation = isUndo || isUnclear || isLarge(difference, rowsNow.rows, rowsToRegister)
+  return {
+    ...slice,
+    source,
+    uploadKey,
+    isUndo,
+    validation,
+    difference,
+    rowsToDelete: rowsNow.rows,
+    rowsToRegister,
+    confirmation: validation.accepted && needsConfirmation ? sliceName(slice) : null,
+    blockedBy: open !== null && continues === null ? open : null,
+    continues,
+    joins: same?.executionArn ?? null,
+    busyWith: same === undefined ? (runs[0]?.executionArn ?? null) : null,
+    alreadyRegistered: report.jobs[0]?.status === 'settled' && report.jobs[0].source.digest === digest,
+  }
+}
+
+/** The plan of an undo: which registered set comes back, and how it differs from the last registered one. */
+export const planUndo = async (clients: Clients, slice: SliceName): Promise<StartPlan> => {
+  const target = undoTargetOf(await clients.inspect({ question: 'slice', ...slice }))
+  if (target === null)
+    throw new OperationError(
+      'NotFound',
+      `${sliceName(slice)} has no registered set before its newest job to go back to. See \`sharelock show --distributor ${slice.distributor} --month ${slice.month}\`.`,
+    )
+  return await planStart(clients, slice, { staged: target.source.digest }, true)
+}

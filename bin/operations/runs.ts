@@ -1,0 +1,104 @@
+import {
+  DescribeExecutionCommand,
+  type DescribeExecutionOutput,
+  ListExecutionsCommand,
+  type SFNClient,
+} from '@aws-sdk/client-sfn'
+import { ExecutionInput } from '../../functions/contract/messages.ts'
+import type { SliceReport } from '../../functions/contract/operations.ts'
+import type { Clients } from './clients.ts'
+import { calling } from './failures.ts'
+import { CALLS_AT_ONCE, RUNNING_DESCRIBED_MAX, RUNNING_LISTED_MAX } from './limits.ts'
+import type { SliceName } from './operations.ts'
+
+/** An execution of the job's machine, with the input that says whose slice it replaces. */
+export type Run = {
+  readonly executionArn: string
+  readonly name: string
+  readonly status: NonNullable<DescribeExecutionOutput['status']>
+  readonly startedAt: Date | undefined
+  readonly error: string | undefined
+  readonly cause: string | undefined
+  readonly output: string | undefined
+  /** Null where StageSource will refuse it. */
+  readonly input: ExecutionInput | null
+}
+
+/** `arn:...:stateMachine:NAME` and an execution's name -> the execution's ARN. */
+export const executionArnOf = (stateMachineArn: string, name: string): string =>
+  `${stateMachineArn.replace(':stateMachine:', ':execution:')}:${name}`
+
+export const nameOf = (executionArn: string): string => executionArn.split(':').at(-1) ?? ''
+
+/** @returns null where there is no such execution, or none any more: AWS forgets them after 90 days */
+export const describeRun = async (sfn: SFNClient, executionArn: string): Promise<Run | null> => {
+  const found = await calling('Step Functions', async () => {
+    try {
+      return await sfn.send(new DescribeExecutionCommand({ executionArn }))
+    } catch (error) {
+      if (['ExecutionDoesNotExist', 'InvalidArn'].includes((error as Error).name)) return null
+      throw error
+    }
+  })
+  if (found === null) return null
+  const { name = '', status = 'RUNNING', startDate, error, cause, output } = found
+  return { executionArn, name, status, startedAt: startDate, error, cause, output, input: inputOf(found.input) }
+}
+
+const inputOf = (text: string | undefined): ExecutionInput | null => {
+  try {
+    const { data } = ExecutionInput.safeParse(JSON.parse(text ?? ''))
+    return data ?? null
+  } catch {
+    return null
+  }
+}
+
+/** ARNs of what runs, newest first. AWS lists with a short delay. */
+const listRunning = async (sfn: SFNClient, stateMachineArn: string): Promise<string[]> => {
+  const arns: string[] = []
+  let nextToken: string | undefined
+  do {
+    const page = await calling('Step Functions', () =>
+      sfn.send(new ListExecutionsCommand({ stateMachineArn, statusFilter: 'RUNNING', maxResults: 100, nextToken })),
+    )
+    for (const { executionArn } of page.executions ?? []) if (executionArn !== undefined) arns.push(executionArn)
+    nextToken = page.nextToken
+  } while (nextToken !== undefined && arns.length < RUNNING_LISTED_MAX)
+  return arns
+}
+
+/** What runs now, of any slice. */
+export const allRunning = async (sfn: SFNClient, stateMachineArn: string): Promise<Run[]> =>
+  await describeRunning(sfn, (await listRunning(sfn, stateMachineArn)).slice(0, RUNNING_LISTED_MAX))
+
+const describeRunning = async (sfn: SFNClient, arns: readonly string[]): Promise<Run[]> => {
+  const found: Run[] = []
+  for (let from = 0; from < arns.length; from += CALLS_AT_ONCE) {
+    const runs = await Promise.all(arns.slice(from, from + CALLS_AT_ONCE).map((arn) => describeRun(sfn, arn)))
+    for (const run of runs) if (run?.status === 'RUNNING') found.push(run)
+  }
+  return found
+}
+
+/**
+ * What runs now on one slice, whoever started it. The newest job's execution is asked for by its own name, since a list
+ * may be late; executions whose name begins as this command's and the schedule's do are looked at before all others.
+ */
+export const runningOf = async (
+  { sfn, place }: Clients,
+  slice: SliceName,
+  jobs: SliceReport['jobs'],
+): Promise<Run[]> => {
+  const listed = await listRunning(sfn, (await place()).stateMachineArn)
+  const ours = `${slice.distributor}-${slice.month}-`
+  const [known, foreign] = [true, false].map((known) => listed.filter((arn) => nameOf(arn).startsWith(ours) === known))
+  const opener = jobs[0]?.execution
+  const arns = new Set([...(opener === undefined ? [] : [opener]), ...(known ?? [])])
+  for (const arn of (foreign ?? []).slice(0, RUNNING_DESCRIBED_MAX)) arns.add(arn)
+  const runs = await describeRunning(sfn, [...arns])
+  return runs.filter(
+    ({ input, executionArn }) =>
+      (input?.distributor === slice.distributor && input.month === slice.month) || executionArn === opener,
+  )
+}

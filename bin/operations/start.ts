@@ -1,0 +1,163 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
+import { StartExecutionCommand } from '@aws-sdk/client-sfn'
+import type { ExecutionRequest, Source } from '../../functions/contract/messages.ts'
+import { sliceName } from '../../functions/contract/words.ts'
+import type { Clients } from './clients.ts'
+import { confirmationOf, requireConfirmation } from './confirmation.ts'
+import { calling } from './failures.ts'
+import { RUN_NUMBERS_MAX } from './limits.ts'
+import { OperationError, type SliceName, type Started, type StartOptions, type StartPlan } from './operations.ts'
+import { isSameSource, openJobOf, undoTargetOf } from './plan.ts'
+import { describeRun, executionArnOf, nameOf, runningOf } from './runs.ts'
+
+/** What an execution is started for, as the audit trail calls it. */
+type What = 'start' | 'resume' | 'undo'
+
+/**
+ * `<distributor>-<month>-<first 16 digits of the source's digest>-<run number>`: whoever starts the same thing at the same
+ * time means the same name, and Step Functions lets only one have it. At most 32 + 7 + 16 + 3 and hyphens, below its 80.
+ */
+export const executionName = ({ distributor, month }: SliceName, digest: string, number: number): string =>
+  `${distributor}-${month}-${digest.slice(0, 16)}-${number}`
+
+/** Puts the file at the address made of its content, unless it is there already. S3 checks the digest on arrival. */
+const upload = async ({ s3, place }: Clients, path: string, key: string): Promise<void> => {
+  const { bucket } = await place()
+  const { size } = await stat(path)
+  await calling('S3', async () => {
+    const there = await s3.send(new HeadObjectCommand({ Bucket: bucket, Key: key })).catch(() => undefined)
+    if (there?.ContentLength === size) return
+    const sha256 = Buffer.from(key.slice(key.lastIndexOf('/') + 1), 'hex').toString('base64')
+    const body = createReadStream(path)
+    await s3.send(
+      new PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ContentLength: size, ChecksumSHA256: sha256 }),
+    )
+  })
+}
+
+const joined = (executionArn: string): Started => ({ executionArn, execution: nameOf(executionArn), joined: true })
+
+const busy = (slice: SliceName, executionArn: string): OperationError => {
+  const { distributor, month } = slice
+  const options = `--distributor ${distributor} --month ${month}`
+  return new OperationError(
+    'Busy',
+    `${sliceName(slice)} is being worked on by ${nameOf(executionArn)}, with another source. Watch it (\`sharelock watch ${options}\`), wait for it with --wait, or stop it first (\`sharelock stop ${options}\`).`,
+  )
+}
+
+const blocked = (slice: SliceName, job: number): OperationError =>
+  new OperationError(
+    'Busy',
+    `${sliceName(slice)} has an open job of another file, job ${job}. Resume that one (\`sharelock resume ${job}\`), or close it and begin with this file: --supersede.`,
+  )
+
+/**
+ * Starts an execution under the next free name, or joins the one that has it. Steps: look for a run of the same source,
+ * find the name, write the audit line, start. A lost reply that the SDK repeats meets its own name and input, which Step
+ * Functions answers with the execution that it has started.
+ */
+const startOrJoin = async (
+  clients: Clients,
+  slice: SliceName,
+  digest: string,
+  request: Omit<ExecutionRequest, 'distributor' | 'month' | 'requestedBy'>,
+  what: What,
+  why: string,
+): Promise<Started> => {
+  const [{ stateMachineArn }, caller] = await Promise.all([clients.place(), clients.identity()])
+  const input = JSON.stringify({ ...slice, ...request, requestedBy: caller } satisfies ExecutionRequest)
+  for (let number = 1; number <= RUN_NUMBERS_MAX; number++) {
+    const name = executionName(slice, digest, number)
+    const executionArn = executionArnOf(stateMachineArn, name)
+    const run = await describeRun(clients.sfn, executionArn)
+    if (run?.status === 'RUNNING') return joined(executionArn)
+    if (run !== null) continue
+    const line = { caller, why, what, ...slice, execution: executionArn, source: sourceText(request.source) }
+    const { id } = await clients.operate({ action: 'record', ...line })
+    return (await begin(clients, stateMachineArn, name, input)) && (await wasFirst(clients, slice, name, id))
+      ? { executionArn, execution: name, joined: false }
+      : joined(executionArn)
+  }
+  throw new OperationError('Failed', `${sliceName(slice)} had ${RUN_NUMBERS_MAX} runs of this source; no name is left.`)
+}
+
+const sourceText = (source: Source): string =>
+  'key' in source ? source.key : 'staged' in source ? source.staged : 'undo'
+
+/** @returns false where somebody else took the name since it was found free: then theirs is the run to join */
+const begin = async ({ sfn }: Clients, stateMachineArn: string, name: string, input: string): Promise<boolean> =>
+  await calling('Step Functions', async () => {
+    try {
+      await sfn.send(new StartExecutionCommand({ stateMachineArn, name, input }))
+      return true
+    } catch (error) {
+      if ((error as Error).name !== 'ExecutionAlreadyExists') throw error
+      return false
+    }
+  })
+
+/**
+ * The same name with the same input is no error: the same person in two terminals is answered alike. Whose audit line
+ * comes first has started it; the others joined.
+ */
+const wasFirst = async (clients: Clients, slice: SliceName, execution: string, id: number): Promise<boolean> => {
+  const lines = await clients.inspect({ question: 'audit', ...slice }).catch(() => [])
+  return !lines.some((line) => line.execution === execution && line.id < id)
+}
+
+/** Makes a planned start. The plan was true when it was made, so what it rests on is looked at again. */
+export const start = async (clients: Clients, plan: StartPlan, options: StartOptions): Promise<Started> => {
+  const { distributor, month, source, validation, uploadKey } = plan
+  const slice = { distributor, month }
+  const { summary } = validation
+  if (summary === null)
+    throw new OperationError(
+      'Rejected',
+      `The file breaks ${validation.rejection?.total ?? 0} rules; nothing was started.`,
+    )
+  const report = await clients.inspect({ question: 'slice', ...slice })
+  const runs = await runningOf(clients, slice, report.jobs)
+  const same = runs.find((run) => isSameSource(run, plan, summary.digest, report))
+  if (same !== undefined) return joined(same.executionArn)
+  const [other] = runs
+  if (other !== undefined && options.wait !== true) throw busy(slice, other.executionArn)
+  const open = openJobOf(report)
+  const supersede = options.supersede === true || plan.isUndo
+  if (open !== null && open.source.digest !== summary.digest && !supersede) throw blocked(slice, open.job)
+  if (plan.isUndo && undoTargetOf(report)?.source.digest !== summary.digest)
+    throw new OperationError('Busy', `${sliceName(slice)} has changed since this undo was planned; plan it again.`)
+  requireConfirmation(confirmationOf(plan, options), options.confirmation)
+
+  if ('path' in source && uploadKey !== null) await upload(clients, source.path, uploadKey)
+  const named: Source = plan.isUndo ? { undo: true } : 'path' in source ? { key: uploadKey ?? '' } : source
+  const policy = { onHeld: options.wait === true ? 'wait' : 'fail', supersede, force: options.force === true } as const
+  const what = plan.isUndo ? 'undo' : 'start'
+  return await startOrJoin(clients, slice, summary.digest, { source: named, ...policy }, what, options.why ?? '')
+}
+
+/** Goes on with the open job of a slice, with its own staged source, from the state it has come to. */
+export const resume = async (
+  clients: Clients,
+  slice: SliceName,
+  options: Pick<StartOptions, 'wait' | 'why'>,
+): Promise<Started> => {
+  const report = await clients.inspect({ question: 'slice', ...slice })
+  const open = openJobOf(report)
+  if (open === null)
+    throw new OperationError(
+      'NotFound',
+      `${sliceName(slice)} has no open job to resume. See \`sharelock show --distributor ${slice.distributor} --month ${slice.month}\`.`,
+    )
+  const staged = open.source.digest
+  const plan = { source: { staged }, uploadKey: null, isUndo: open.isUndo }
+  const runs = await runningOf(clients, slice, report.jobs)
+  const same = runs.find((run) => isSameSource(run, plan, staged, report))
+  if (same !== undefined) return joined(same.executionArn)
+  const [other] = runs
+  if (other !== undefined && options.wait !== true) throw busy(slice, other.executionArn)
+  const onHeld = options.wait === true ? 'wait' : 'fail'
+  return await startOrJoin(clients, slice, staged, { source: { staged }, onHeld }, 'resume', options.why ?? '')
+}

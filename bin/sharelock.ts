@@ -1,0 +1,33 @@
+#!/usr/bin/env node
+import { CommanderError } from 'commander'
+import { messageOf } from '../functions/contract/errors.ts'
+import { buildProgram } from './command/program.ts'
+import { OPERATION_ERRORS, OperationError, type OperationErrorName } from './operations/operations.ts'
+
+/*
+ * `sharelock`: what operators type. Each command stands in bin/command/, what it does in bin/operations/; here errors
+ * become a sentence on stderr, or with --json a document on stdout, and an exit code.
+ */
+const nameOf = (error: unknown): OperationErrorName => {
+  if (error instanceof CommanderError) return 'Usage'
+  return error instanceof OperationError ? error.name : 'Failed'
+}
+
+/** Commander writes `error: ` before its sentences; an unexpected error is worth its stack. */
+const textOf = (error: unknown): string => {
+  if (error instanceof CommanderError) return `${error.message.replace(/^error: /, '')}\nSee: sharelock --help`
+  if (error instanceof OperationError || !(error instanceof Error)) return messageOf(error)
+  return error.stack ?? error.message
+}
+
+try {
+  await buildProgram().parseAsync()
+} catch (error) {
+  const isHelp = error instanceof CommanderError && error.exitCode === 0
+  if (!isHelp) {
+    const name = nameOf(error)
+    if (process.argv.includes('--json')) console.log(JSON.stringify({ error: name, message: messageOf(error) }))
+    else console.error(textOf(error))
+    process.exitCode = OPERATION_ERRORS[name]
+  }
+}

@@ -1,0 +1,24 @@
+import type { OperateInput, OperateReply } from '../../contract/operations.ts'
+import type { Run } from '../task.ts'
+import { putDistributor } from './put-distributor.ts'
+import { record } from './record.ts'
+import { stop } from './stop.ts'
+import { unlock } from './unlock.ts'
+
+/** Does one action of contract/operations.ts. */
+export const operate = async (run: Run, input: OperateInput): Promise<OperateReply[OperateInput['action']]> => {
+  run.logger.info('operating', { request: input })
+  switch (input.action) {
+    case 'record':
+      return await record(run, input)
+    case 'stop':
+      return await stop(run, input)
+    case 'unlock':
+      return await unlock(run, input)
+    case 'put-distributor':
+      return await putDistributor(run, input)
+  }
+}
+
+/** The input of one action. */
+export type Input<Action extends OperateInput['action']> = Extract<OperateInput, { action: Action }>

@@ -1,0 +1,44 @@
+import { LOCK_TTL_MS } from '../../contract/limits.ts'
+import { lockKey, type Slice } from '../../contract/words.ts'
+import type { LockClient } from './client.ts'
+import { holderOf } from './holder.ts'
+import { runScript } from './run.ts'
+
+/** KEYS[1] lock key. Replies {token, remaining ms} or nil. */
+const INSPECT = `
+local holder = redis.call('get', KEYS[1])
+if holder then
+  return {holder, redis.call('pttl', KEYS[1])}
+end
+return false
+`
+
+/** A lock as it was seen. The token never leaves the functions: whoever had it could release the lock. */
+export type SeenLock = { readonly token: string; readonly holder: string; readonly remainingMs: number }
+
+/** Who holds a slice's lock and for how long at most, without touching it. */
+export const inspect = async (
+  client: LockClient,
+  slice: Pick<Slice, 'distributor' | 'month'>,
+): Promise<SeenLock | null> => {
+  const reply = (await runScript(client, INSPECT, lockKey(slice))) as [string, number] | null
+  if (reply === null) return null
+  const [token, leftMs] = reply
+  return { token, holder: holderOf(token), remainingMs: Math.min(leftMs, LOCK_TTL_MS) }
+}
+
+/** Locks asked for at once: they share one connection, and each must be answered within its own time. */
+const INSPECTED_AT_ONCE = 100
+
+/** The locks of many slices, in their order. There is no command that lists locks, so each slice is asked for. */
+export const inspectAll = async (
+  client: LockClient,
+  slices: readonly Pick<Slice, 'distributor' | 'month'>[],
+): Promise<(SeenLock | null)[]> => {
+  const seen: (SeenLock | null)[] = []
+  for (let from = 0; from < slices.length; from += INSPECTED_AT_ONCE)
+    seen.push(
+      ...(await Promise.all(slices.slice(from, from + INSPECTED_AT_ONCE).map((slice) => inspect(client, slice)))),
+    )
+  return seen
+}

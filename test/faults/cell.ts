@@ -1,0 +1,156 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Statement } from '../support/relay.ts'
+import { shareFile } from '../support/share-file.ts'
+import type { Struck } from '../support/struck.ts'
+import type { Ended } from '../support/test-stack.ts'
+import { atMost, type Cell, type Fault, nameOf, startAgain } from './fault.ts'
+import { judge, NEIGHBOUR, neighboursOf, type Standing, standingOf } from './judge.ts'
+import type { Moment } from './moments.ts'
+import type { World } from './world.ts'
+
+/** Ten chunks are two Map items: two lanes. */
+const NEW_ROWS = 250
+const CHUNK_ROWS = 25
+const OLD = shareFile(150, 5)
+
+/** A run that takes longer hangs: no wait in the code is as long, and retries follow at once here. */
+const RUN_MS_MAX = 75_000
+const LATE_MS_MAX = 30_000
+
+export type Result = {
+  readonly fault: string
+  readonly moment: string
+  readonly outcome: string
+  readonly violations: readonly string[]
+  readonly ms: number
+}
+
+const setUp = async (world: World, fault: Fault, moment: Moment): Promise<Cell> => {
+  const { on } = world
+  const slice = await on.newSlice()
+  // The months beside it, in the same index pages.
+  for (const month of neighboursOf(slice)) await on.seed(month, NEIGHBOUR)
+  const isLarge = moment.inChunk && moment.task === 'DeleteChunk'
+  if (isLarge) await world.seedLarge(slice)
+  else await on.seed(slice, OLD)
+  const oldFingerprint = isLarge ? world.largeFile.fingerprint : OLD.fingerprint
+  const file = world.newFile(NEW_ROWS)
+  const source = await on.stage(file, CHUNK_ROWS)
+  const cell: Cell = {
+    ...{ world, on, moment, slice, arn: '', runs: [], late: [], violations: [], files: [file], oldFingerprint },
+    request: { source, onOutage: moment.needs === 'outage' ? 'proceed' : 'halt' },
+    mend: async () => undefined,
+  }
+  if (moment.needs === 'outage') {
+    const outage = on.lockRelay.arm({ task: 'AcquireLock', moment: 'before', times: 1_000, act: (at) => at.cut() })
+    cell.mend = async () => outage.disarm()
+  }
+  if (moment.needs === 'failure') {
+    const key = `staged/${source.staged}/000005.tsv`
+    const body = await on.get(key)
+    await on.put(key, body.slice(0, -20))
+    cell.mend = () => on.put(key, body)
+  }
+  await fault.prepare?.(cell)
+  return cell
+}
+
+/** Arms the fault; resolves with what it struck. */
+const arm = (fault: Fault, cell: Cell): Promise<unknown> => {
+  if (fault.await !== undefined) return fault.await(cell)
+  const { on, sql, when, skip } = fault.place?.(cell.moment) ?? cell.moment.place
+  const { task } = cell.moment
+  const wire = { task, moment: when, act: (at: Statement | Struck) => fault.strike?.(cell, at) }
+  const { struck } = on === 'database' ? cell.on.relay.arm({ ...wire, sql, skip }) : cell.on.lockRelay.arm(wire)
+  return struck.then((at: Statement | Struck) => fault.beside?.(cell, at))
+}
+
+const play = async (fault: Fault, cell: Cell): Promise<Ended> => {
+  const { on } = cell
+  const struck = arm(fault, cell)
+  cell.arn = (await fault.begin?.(cell)) ?? (await on.start({ ...cell.slice, ...cell.request }))
+  cell.runs.push(nameOf(cell.arn))
+  const ended = on.ended(cell.arn, RUN_MS_MAX)
+  const isStruck = await Promise.race([struck.then(() => true), ended.then(() => sleep(50, false))])
+  const end = await ended
+  if (!isStruck)
+    cell.violations.push(`the moment never came: the run ended as ${end.status} ${end.error ?? ''} ${end.cause}`)
+  await fault.heal?.(cell, end)
+  await cell.mend()
+  await atMost(LATE_MS_MAX, Promise.all(cell.late))
+  await quiet(cell)
+  return end
+}
+
+/** Nobody works any more; who was abandoned and has answered by now is put away. */
+const quiet = async ({ on, violations }: Cell): Promise<void> => {
+  const { lambda } = on.stack
+  const deadline = Date.now() + LATE_MS_MAX
+  await lambda.settled()
+  while (lambda.sandboxes.some(({ state }) => state === 'busy' || state === 'starting')) {
+    if (Date.now() > deadline) {
+      violations.push('a function is still at work long after its run')
+      break
+    }
+    await sleep(20)
+  }
+  await Promise.all(lambda.sandboxes.filter(({ state }) => state !== 'idle').map((one) => one.end()))
+  on.disarm()
+}
+
+/** What became of the run, and where it did not end well, whether the same file again ends it. */
+const settle = async (cell: Cell, end: Ended): Promise<string> => {
+  const { world, on, slice, violations } = cell
+  const first = await standingOf(world, slice)
+  const told = end.status === 'SUCCEEDED' ? 'succeeded' : (end.error ?? end.status)
+  if (end.status === 'SUCCEEDED' && first !== 'settled')
+    violations.push(`the run succeeded over a slice that is ${first}`)
+  violations.push(...(await judge(cell)))
+  if (first === 'settled') return end.status === 'SUCCEEDED' ? 'exact' : `${told}; exact by another run`
+  const resumed = await on.ended(await startAgain(cell), RUN_MS_MAX)
+  await quiet(cell)
+  if (resumed.status !== 'SUCCEEDED') violations.push(`it could not be resumed: ${resumed.error} ${resumed.cause}`)
+  else if ((await standingOf(world, slice)) !== 'settled') violations.push('the slice is not settled after a resume')
+  violations.push(...(await judge(cell)))
+  return `${told}; ${STANDINGS[first]}; exact when run again`
+}
+
+const STANDINGS: Record<Standing, string> = {
+  settled: 'settled',
+  halted: 'halted',
+  open: 'left open',
+  untouched: 'nothing begun',
+}
+
+/** Runs one cell in a world that is the cell's own until it ends. */
+export const runCell = async (world: World, fault: Fault, moment: Moment): Promise<Result> => {
+  const startedAt = performance.now()
+  const T = (x: string) => process.env.TT && console.log(x, Math.round(performance.now() - startedAt))
+  const found: string[] = []
+  let outcome = 'broken off'
+  try {
+    const cell = await setUp(world, fault, moment)
+    T('setup')
+    const stopReading = world.reader.start(() => [cell.slice, world.bystander.slice])
+    try {
+      const e = await play(fault, cell)
+      T('play')
+      outcome = await settle(cell, e)
+      T('settle')
+    } finally {
+      found.push(...cell.violations, ...(await stopReading()))
+      world.on.disarm()
+    }
+  } catch (error) {
+    found.push(`broken off: ${error instanceof Error ? error.message : error}`)
+  }
+  const violations = [...new Set(found)]
+  const ms = performance.now() - startedAt
+  return {
+    fault: fault.id,
+    moment: moment.id,
+    outcome: violations.length > 0 ? `VIOLATED (${outcome})` : outcome,
+    violations,
+    ms,
+  }
+}

@@ -1,0 +1,14 @@
+import type { Fault } from './fault.ts'
+import { LAMBDA_FAULTS } from './kinds/lambda.ts'
+import { MOMENTS, type Moment } from './moments.ts'
+
+export const FAULTS: readonly Fault[] = [...LAMBDA_FAULTS]
+
+export type Combination = { readonly fault: Fault; readonly moment: Moment }
+
+/** Every fault at every moment that it suits. */
+export const combinations = (only: { fault?: string; moment?: string } = {}): Combination[] =>
+  FAULTS.flatMap((fault) => MOMENTS.filter(fault.suits).map((moment) => ({ fault, moment }))).filter(
+    ({ fault, moment }) =>
+      (only.fault === undefined || fault.id === only.fault) && (only.moment === undefined || moment.id === only.moment),
+  )

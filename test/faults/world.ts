@@ -1,0 +1,100 @@
+import { installAudit } from '../support/audit.ts'
+import { LockWatch } from '../support/lock-watch.ts'
+import { type ShareFile, shareFile } from '../support/share-file.ts'
+import { startTestStack } from '../support/start-test-stack.ts'
+import type { TestSlice, TestStack } from '../support/test-stack.ts'
+import type { Call } from '../support/timeline.ts'
+import { Reader } from './reader.ts'
+
+/** Rows of the large old slice: two delete chunks, whose size is a constant of the code. */
+const LARGE = shareFile(10_500, 7)
+
+/** Small servers: the whole of a world's data is a few megabytes. */
+const MYSQL = { bufferPool: '128M', redoLog: '128M' }
+
+/** A slice that nobody works on while faults strike. */
+export type Bystander = { readonly slice: TestSlice; readonly file: ShareFile }
+
+/** A stack whose servers are its own, with everything that watches it. One cell at a time has it to itself. */
+export class World {
+  readonly on: TestStack
+  readonly watch: LockWatch
+  readonly reader: Reader
+  readonly calls: Call[] = []
+  readonly bystander: Bystander
+  readonly largeFile = LARGE
+  readonly #large: TestSlice
+  #seed = 0
+
+  private constructor(on: TestStack, watch: LockWatch, bystander: Bystander, large: TestSlice) {
+    this.on = on
+    this.watch = watch
+    this.bystander = bystander
+    this.#large = large
+    this.reader = new Reader(on)
+    on.stack.lambda.onInvoke(({ functionName, event, sandbox }) => {
+      this.calls.push({ pid: sandbox.pid, task: functionName, at: Date.now() / 1_000, event })
+    })
+  }
+
+  static async start(): Promise<World> {
+    const on = await startTestStack(
+      { database: true, lock: true, storage: true },
+      { env: { PATH: process.env.PATH }, killOnTimeout: false, mysql: MYSQL, pace: { retryMs: 50, waitMs: 10 } },
+    )
+    await on.outside.query('set @audit_off = 1')
+    await installAudit(on)
+    const watch = await LockWatch.start(on)
+    const large = await on.newSlice()
+    await on.seed(large, LARGE)
+    const bystander = { slice: await on.newSlice(), file: shareFile(120, 8) }
+    const world = new World(on, watch, bystander, large)
+    const end = await on.run({ ...bystander.slice, source: await on.stage(bystander.file, 25) })
+    if (end.status !== 'SUCCEEDED') throw new Error(`The bystander's run failed: ${end.error} ${end.cause}`)
+    return world
+  }
+
+  /** A file of its own for each cell, so that no two cells share a staged source. */
+  newFile(rows: number): ShareFile {
+    this.#seed += 1
+    return shareFile(rows, 1_000 + this.#seed)
+  }
+
+  /** Gives a slice the large slice's rows. */
+  async seedLarge({ distributor, month }: TestSlice): Promise<void> {
+    await this.on.outside.query(
+      `insert into share_ratio select d.id, ?, s.isrc, s.right_type, s.party_id, s.share
+       from share_ratio s join distributor l on l.id = s.distributor_id join distributor d on d.code = ?
+       where l.code = ?`,
+      [`${month}-01`, distributor, this.#large.distributor],
+    )
+  }
+
+  /** The call that a process was serving at a moment (seconds since 1970). */
+  callOf(pid: number, at = Date.now() / 1_000): Call | undefined {
+    return this.calls.findLast((call) => call.pid === pid && call.at <= at)
+  }
+
+  /** The call behind a session of MySQL, by the number the server gave it. */
+  callOfThread = (thread: number, at: number): Call | undefined => {
+    const session = this.on.relay.sessions.findLast((one) => one.thread === thread && one.openedAt / 1_000 <= at)
+    return session?.owner === undefined ? undefined : this.callOf(session.owner.pid, at)
+  }
+
+  /** The call behind a command to Valkey, by the port it came from. */
+  callOfPort = (port: number, at: number): Call | undefined => {
+    const session = this.on.lockRelay.sessions.findLast((one) => one.port === port && one.openedAt / 1_000 <= at)
+    return session?.owner === undefined ? undefined : this.callOf(session.owner.pid, at)
+  }
+
+  /** After MySQL went away; what we write ourselves stays out of the record of writes. */
+  async reconnect(): Promise<void> {
+    await this.on.reconnect()
+    await this.on.outside.query('set @audit_off = 1')
+  }
+
+  async stop(): Promise<void> {
+    this.watch.stop()
+    await this.on.close()
+  }
+}

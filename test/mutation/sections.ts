@@ -1,0 +1,95 @@
+/**
+ * What is mutated together, and the tests that must notice. A file's mutants are judged by the tests written for it and
+ * by no others: that is stricter than the whole suite, and a mutant costs seconds. Quick files stand first, since a
+ * mutant's run ends at its first red test.
+ */
+export type Section = {
+  readonly name: string
+  /** Files, seen from the project's root. */
+  readonly mutate: readonly string[]
+  readonly tests: readonly string[]
+  /** Whether the tests need MySQL and Valkey. */
+  readonly servers: boolean
+}
+
+const unit = (...names: string[]): string[] => names.map((name) => `test/unit/${name}.test.ts`)
+const service = (...names: string[]): string[] => names.map((name) => `test/service/${name}.test.ts`)
+const files = (folder: string, ...names: string[]): string[] => names.map((name) => `functions/${folder}/${name}.ts`)
+
+export const SECTIONS: readonly Section[] = [
+  {
+    name: 'contract',
+    mutate: [
+      ...files('contract', 'chunks', 'env', 'errors', 'limits', 'manifest', 'messages', 'migrator-env', 'source-file'),
+      ...files('contract', 'source-rules', 'tasks', 'words'),
+    ],
+    tests: unit('contract', 'messages', 'environment', 'source-file', 'limits'),
+    servers: false,
+  },
+  {
+    name: 'stage-rows',
+    mutate: files('job/stage', 'check-rows', 'cut-chunks', 'isrc-number', 'row-table', 'sort-order'),
+    tests: unit('stage-rows'),
+    servers: false,
+  },
+  {
+    name: 'stage-records',
+    mutate: files('job/stage', 'csv-records', 'source-errors', 'source-reader', 'stage-source'),
+    tests: unit('stage-records', 'stage-rows'),
+    servers: false,
+  },
+  {
+    name: 'stage-encoding',
+    mutate: files('job/stage', 'source-bytes', 'source-encoding'),
+    tests: unit('stage-encoding'),
+    servers: false,
+  },
+  {
+    name: 'stage-store',
+    mutate: [...files('job/stage', 'stage'), ...files('store', 'staged-source')],
+    tests: unit('stage-store'),
+    servers: false,
+  },
+  {
+    name: 'lock',
+    mutate: [
+      ...files('store/lock', 'acquire', 'client', 'extend', 'holder', 'release', 'run', 'token'),
+      ...files('job', 'verify-lock'),
+    ],
+    tests: [...unit('lock-client'), ...service('verify-lock', 'lock')],
+    servers: true,
+  },
+  {
+    name: 'database',
+    mutate: files('store', 'database', 'transaction', 'distributor', 'migrate', 'app-user'),
+    tests: service('database', 'prepare-database', 'app-user'),
+    servers: true,
+  },
+  {
+    name: 'job',
+    mutate: [
+      ...files('store', 'job', 'outbox'),
+      ...files('job', 'open-job', 'halt-job', 'read-head', 'publish-events'),
+    ],
+    tests: service('open-job', 'halt-job'),
+    servers: true,
+  },
+  {
+    name: 'chunks',
+    mutate: [...files('store', 'ledger', 'share-ratio'), ...files('job', 'run-chunks', 'transitions')],
+    tests: service('transitions', 'chunks', 'neighbours'),
+    servers: true,
+  },
+  {
+    name: 'month',
+    mutate: [...files('store', 'sweep'), ...files('job', 'sweep', 'plan-month', 'prepare-database')],
+    tests: service('plan-month', 'sweep', 'prepare-database'),
+    servers: true,
+  },
+]
+
+export const sectionOf = (name: string): Section => {
+  const section = SECTIONS.find((each) => each.name === name)
+  if (section !== undefined) return section
+  throw new Error(`${name} is not a section; there are ${SECTIONS.map((each) => each.name).join(', ')}`)
+}

@@ -1,0 +1,125 @@
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import type { Owner, OwnerOf } from './socket-owner.ts'
+import { type Struck, struckBy } from './struck.ts'
+
+/** A lock command on its way to Valkey (`before`), or its answer on the way back (`after`). */
+export type LockFault = {
+  readonly task: string
+  readonly moment: 'before' | 'after'
+  /** How often it strikes; once by default. */
+  readonly times?: number
+  readonly act: (at: Struck) => unknown
+}
+
+type Watched = LockFault & { struck: number; readonly resolve: (at: Struck) => void }
+
+/** A connection as Valkey sees it: by the relay's own port. */
+export type LockSession = { readonly port: number; readonly openedAt: number; owner: Owner | undefined }
+
+const SCRIPT = /\r\neval(sha)?\r\n/i
+
+/** Stands between the sandboxes and Valkey as the database's relay does before MySQL; the lock's only command is EVAL. */
+export class LockRelay {
+  readonly port: number
+  target: { host: string; port: number } = { host: '127.0.0.1', port: 0 }
+  ownerOf: OwnerOf = () => undefined
+  /** Every answer comes this much later, ms. */
+  delayMs = 0
+  readonly sessions: LockSession[] = []
+  readonly #server: Server
+  readonly #faults = new Set<Watched>()
+  readonly #clients = new Set<Socket>()
+
+  private constructor(server: Server) {
+    this.#server = server
+    this.port = (server.address() as AddressInfo).port
+    server.on('connection', (client) => this.#link(client))
+  }
+
+  static async start(): Promise<LockRelay> {
+    const server = createServer({ noDelay: true })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    return new LockRelay(server)
+  }
+
+  arm(fault: LockFault): { struck: Promise<Struck>; disarm: () => void; strikes: () => number } {
+    const { promise: struck, resolve } = Promise.withResolvers<Struck>()
+    const watched: Watched = { ...fault, struck: 0, resolve }
+    this.#faults.add(watched)
+    return { struck, disarm: () => this.#faults.delete(watched), strikes: () => watched.struck }
+  }
+
+  disarmAll(): void {
+    this.#faults.clear()
+    this.delayMs = 0
+  }
+
+  #link(client: Socket): void {
+    const server = connect({ ...this.target, noDelay: true })
+    this.#clients.add(client)
+    client.once('close', () => this.#clients.delete(client))
+    let session: LockSession | undefined
+    server.once('connect', () => {
+      session = { port: server.localPort ?? 0, openedAt: Date.now(), owner: undefined }
+      this.sessions.push(session)
+    })
+    for (const [socket, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      socket.on('error', () => undefined)
+      socket.once('close', () => other.destroy())
+    }
+    const cut = () => client.destroy()
+    let passing: Promise<void> = Promise.resolve()
+    let answer: Watched | undefined
+    client.on('data', (data: Buffer) => {
+      passing = passing.then(async () => {
+        if (SCRIPT.test(data.toString('latin1'))) {
+          // Asked once a connection: finding its process costs milliseconds.
+          const owner = session?.owner ?? this.ownerOf(client.remotePort ?? 0, this.port)
+          if (session !== undefined) session.owner = owner
+          const fault = owner === undefined ? undefined : this.#match(owner.task)
+          if (fault?.moment === 'after') answer = fault
+          else if (fault !== undefined && owner !== undefined) await this.#strike(fault, owner, cut)
+        }
+        if (!server.destroyed) server.write(data)
+      })
+    })
+    let answering: Promise<void> = Promise.resolve()
+    server.on('data', (data: Buffer) => {
+      answering = answering.then(async () => {
+        if (this.delayMs > 0) await new Promise((resume) => setTimeout(resume, this.delayMs))
+        const fault = answer
+        answer = undefined
+        if (fault !== undefined && session?.owner !== undefined) await this.#strike(fault, session.owner, cut)
+        if (!client.destroyed) client.write(data)
+      })
+    })
+  }
+
+  #match(task: string): Watched | undefined {
+    for (const fault of this.#faults) {
+      if (fault.task !== task) continue
+      fault.struck += 1
+      if (fault.struck >= (fault.times ?? 1)) this.#faults.delete(fault)
+      return fault
+    }
+    return undefined
+  }
+
+  async #strike(fault: Watched, owner: Owner, cut: () => void): Promise<void> {
+    const at = struckBy(owner, 'eval', cut)
+    fault.resolve(at)
+    await fault.act(at)
+  }
+
+  cutAll(): void {
+    for (const client of this.#clients) client.destroy()
+  }
+
+  async stop(): Promise<void> {
+    this.cutAll()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+}

@@ -1,0 +1,89 @@
+import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** What happens to the transfer of an object: it breaks off half way, or stops half way and stays silent. */
+export type TransferFault = {
+  /** Of the object's key. */
+  readonly key: RegExp
+  readonly kind: 'cut' | 'stall'
+  /** Called when the object is asked for, before it is. */
+  readonly onAsk?: () => unknown
+}
+
+/** Stands between the functions and S3. Requests pass as they are; the transfer that a test names does not arrive whole. */
+export class StorageRelay {
+  readonly port: number
+  target = { host: '127.0.0.1', port: 0 }
+  readonly #server: Server
+  readonly #faults = new Set<TransferFault>()
+  readonly #stalled = new Set<ServerResponse>()
+
+  private constructor(server: Server) {
+    this.#server = server
+    this.port = (server.address() as AddressInfo).port
+    server.on('request', (asked: IncomingMessage, answer: ServerResponse) => void this.#pass(asked, answer))
+  }
+
+  static async start(): Promise<StorageRelay> {
+    const server = createServer()
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    return new StorageRelay(server)
+  }
+
+  /** Strikes once. Returns how often it did. */
+  arm(fault: TransferFault): { strikes: () => number; struck: Promise<void> } {
+    const { promise: struck, resolve } = Promise.withResolvers<void>()
+    let strikes = 0
+    this.#faults.add({
+      ...fault,
+      onAsk: async () => {
+        strikes += 1
+        resolve()
+        await fault.onAsk?.()
+      },
+    })
+    return { strikes: () => strikes, struck }
+  }
+
+  disarmAll(): void {
+    this.#faults.clear()
+    for (const answer of this.#stalled) answer.destroy()
+    this.#stalled.clear()
+  }
+
+  async #pass(asked: IncomingMessage, answer: ServerResponse): Promise<void> {
+    const fault =
+      asked.method === 'GET' ? [...this.#faults].find(({ key }) => key.test(decodeURI(asked.url ?? ''))) : undefined
+    if (fault !== undefined) {
+      this.#faults.delete(fault)
+      await fault.onAsk?.()
+    }
+    const { method, url: path, headers } = asked
+    const passed = request({ ...this.target, method, path, headers }, (found) => {
+      answer.writeHead(found.statusCode ?? 500, found.headers)
+      if (fault === undefined) found.pipe(answer)
+      else this.#sendHalf(fault, found, answer)
+    })
+    passed.on('error', () => answer.destroy())
+    asked.pipe(passed)
+  }
+
+  #sendHalf({ kind }: TransferFault, found: IncomingMessage, answer: ServerResponse): void {
+    const half = Math.floor(Number(found.headers['content-length'] ?? 0) / 2)
+    let left = half
+    found.on('data', (data: Buffer) => {
+      if (left > 0) answer.write(data.subarray(0, left))
+      left -= data.length
+    })
+    found.on('end', () => {
+      if (kind === 'cut') answer.destroy()
+      else this.#stalled.add(answer)
+    })
+  }
+
+  async stop(): Promise<void> {
+    this.disarmAll()
+    this.#server.closeAllConnections()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+}

@@ -1,0 +1,95 @@
+import type { JobFact, WriteFact } from './audit.ts'
+import type { LockFact } from './lock-watch.ts'
+
+/*
+ * What must hold for everything that ever happened to a slice, judged from MySQL's and Valkey's own records and from what
+ * each sandbox was told. None of it knows how a handler works.
+ */
+
+/** One call of a function: which process served it, from when on, and with which input. */
+export type Call = { readonly pid: number; readonly task: string; readonly at: number; readonly event: unknown }
+
+/** Who wrote: the call that a session or a connection was serving at a moment, if anybody knows. */
+export type CallAt = (number: number, at: number) => Call | undefined
+
+const LOCK_TTL_MS = 300_000
+
+const STEPS: Record<string, string> = { DELETING: 'DELETED', DELETED: 'REGISTERING', REGISTERING: 'REGISTERED' }
+
+const STATE_OF_WRITE = { delete: 'DELETING', insert: 'REGISTERING' } as const
+
+type Told = {
+  readonly job?: { readonly id: number; readonly fence: number }
+  readonly lock?: { readonly token: string }
+}
+
+const toldOf = (call: Call | undefined): Told => (call?.event ?? {}) as Told
+
+/** Each write in its state, under the fence that its writer was given, by a writer that is known. */
+export const judgeWrites = (writes: readonly WriteFact[], callAt: CallAt): string[] =>
+  writes.flatMap(({ kind, state, job, fence, thread, at }) => {
+    const found: string[] = []
+    if (state !== STATE_OF_WRITE[kind]) found.push(`rows were changed by ${kind} while the job was ${state}`)
+    const call = callAt(thread, at)
+    const told = toldOf(call).job
+    if (told === undefined) found.push(`rows were changed by ${kind} in a session of nobody known (${thread})`)
+    else if (told.id !== job || told.fence !== fence)
+      found.push(
+        `${call?.task} of job ${told.id} wrote under fence ${told.fence} while job ${job} had fence ${fence}: ${kind}`,
+      )
+    return found
+  })
+
+/** States one step at a time, DELETED only over an empty slice, REGISTERED only over a full one, fences only upwards. */
+export const judgeJobs = (changes: readonly JobFact[]): string[] => {
+  const found: string[] = []
+  const open = new Set<number>()
+  let highest = 0
+  for (const change of changes) {
+    const { job, old_state, state, old_fence, fence, slice_rows, source_rows, closed } = change
+    if (old_state === null && state !== 'DELETING') found.push(`job ${job} began in ${state}`)
+    if (old_state !== null && old_state !== state && STEPS[old_state] !== state)
+      found.push(`job ${job} went from ${old_state} to ${state}`)
+    if (old_state !== state && state === 'DELETED' && slice_rows !== 0)
+      found.push(`job ${job} was marked DELETED over ${slice_rows} rows`)
+    if (old_state !== null && old_state !== state && state === 'REGISTERED' && slice_rows !== source_rows)
+      found.push(`job ${job} was marked REGISTERED over ${slice_rows} rows of ${source_rows}`)
+    if (old_fence !== null && fence < old_fence) found.push(`job ${job} fell from fence ${old_fence} to ${fence}`)
+    if (old_fence === null && fence <= highest) found.push(`job ${job} began under fence ${fence} after ${highest}`)
+    highest = Math.max(highest, fence)
+    if (state === 'REGISTERED' || closed === 1) open.delete(job)
+    else open.add(job)
+    if (open.size > 1) found.push(`jobs ${[...open].join(' and ')} were open at once`)
+  }
+  return found
+}
+
+/** The job that has this token as its own at a moment, and what became of it until then. */
+const jobUnder = (changes: readonly JobFact[], token: string, at: number): JobFact | undefined => {
+  const owned = changes.filter((one) => one.at <= at && (one.token === token || one.old_token === token))
+  return owned.at(-1)
+}
+
+const mayRelease = (change: JobFact | undefined, token: string): boolean =>
+  change === undefined || change.token !== token || change.state === 'REGISTERED'
+
+/**
+ * Locks are created by AcquireLock only, end by themselves, are extended and deleted only by who was given their token, and
+ * are deleted only once the job opened under them is REGISTERED, or its fence is raised.
+ *
+ * @param callAt undefined for commands that did not come from a function: the test's own
+ */
+export const judgeLocks = (facts: readonly LockFact[], changes: readonly JobFact[], callAt: CallAt): string[] =>
+  facts.flatMap(({ kind, token, ttlMs, port, at, holder }) => {
+    const call = callAt(port, at)
+    if (call === undefined) return []
+    const found: string[] = []
+    const told = toldOf(call).lock?.token
+    if (kind === 'set' && call.task !== 'AcquireLock') found.push(`${call.task} created the lock`)
+    if (kind === 'set' && holder !== undefined) found.push(`${call.task} overwrote a lock that was held`)
+    if (kind !== 'del' && !(ttlMs <= LOCK_TTL_MS)) found.push(`${call.task} gave the lock ${ttlMs} ms`)
+    if (told !== undefined && told !== token) found.push(`${call.task} changed the lock of another token: ${kind}`)
+    if (kind === 'del' && !mayRelease(jobUnder(changes, token, at), token))
+      found.push(`${call.task} released the lock while its job was open under an unraised fence`)
+    return found
+  })
