@@ -8,7 +8,7 @@ import { generateRatios } from '../local/generate.ts'
 import { type Stack, startStack } from '../local/stack.ts'
 import { bareDeleteMs, bareRegisterMs } from './floor.ts'
 import { packageVersion } from './machine.ts'
-import { forgetTransactions, serverFacts, settle } from './server.ts'
+import { forgetTransactions, longestTransactionMs, serverFacts, settle } from './server.ts'
 import type { Sizes } from './settings.ts'
 import { RULES, type StagedFile, stageFile } from './staged-file.ts'
 
@@ -126,14 +126,25 @@ export const fillFloor = async (ground: Ground, staged: StagedFile): Promise<Sli
   return slice
 }
 
-export type Times = { readonly deleteMs: number; readonly registerMs: number }
+/** One delete and one load of a slice, and the longest transaction of each, in milliseconds. */
+export type Times = {
+  readonly deleteMs: number
+  readonly registerMs: number
+  readonly longestDeleteMs: number
+  readonly longestRegisterMs: number
+}
 
 /**
  * The floor of the same job: delete a full slice, then load it, so that MySQL purges deleted rows behind the load
  * exactly as it does behind Sharelock's. The slice must be full.
  */
 export const floorTimes = async (ground: Ground, slice: Slice, staged: StagedFile, lanes?: number): Promise<Times> => {
+  const { stack, setting } = ground
+  const longest = () => longestTransactionMs(setting.database, stack.database.app.user)
   await ready(ground)
-  const deleteMs = await bareDeleteMs(ground.stack, slice, staged, lanes)
-  return { deleteMs, registerMs: await bareRegisterMs(ground.stack, slice, staged, lanes) }
+  const deleteMs = await bareDeleteMs(stack, slice, staged, lanes)
+  const longestDeleteMs = await longest()
+  await forgetTransactions(setting.database)
+  const registerMs = await bareRegisterMs(stack, slice, staged, lanes)
+  return { deleteMs, registerMs, longestDeleteMs, longestRegisterMs: await longest() }
 }

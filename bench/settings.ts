@@ -35,7 +35,7 @@ export const FULL: Sizes = {
   neighbourRows: 1_000_000,
   slowRows: 10_000,
   slowishRows: 200_000,
-  killedRows: 200_000,
+  killedRows: 400_000,
   scale: [100_000, 800_000, 8_000_000],
   lanes: [1, 2, 4],
   chunkRows: [1_000, 2_500, 5_000, 10_000, 20_000, 40_000],
@@ -62,7 +62,7 @@ export const SMALL: Sizes = {
   snapshotRows: 60_000,
   readerS: 2,
   lockS: 0.5,
-  contentionS: 2,
+  contentionS: 5,
   starters: 20,
   stage: [20_000, 60_000],
 }

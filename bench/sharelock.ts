@@ -7,9 +7,6 @@ import { fetchStaged, type StagedFile } from './staged-file.ts'
 /** A slice that Sharelock registered from a file, so that every further run deletes and loads the same rows. */
 export type Registered = { readonly slice: Slice; readonly rows: number; readonly digest: string }
 
-/** Times of one run, and its longest transactions, each in milliseconds. */
-export type RunTimes = Times & { readonly longestDeleteMs: number; readonly longestRegisterMs: number }
-
 let runs = 0
 
 type Source = { readonly key: string } | { readonly staged: string }
@@ -47,7 +44,7 @@ export const stagedOf = (ground: Ground, { digest }: Registered): Promise<Staged
  * One whole run of Sharelock on a full slice: from the first chunk task to the transition after the last, as the
  * execution's history has them. Whoever begins to register splits the transactions of deleting from those of registering.
  */
-export const runTimes = async (ground: Ground, { slice, digest }: Registered): Promise<RunTimes> => {
+export const runTimes = async (ground: Ground, { slice, digest }: Registered): Promise<Times> => {
   const { stack, setting } = ground
   await ready(ground)
   const longest = () => longestTransactionMs(setting.database, stack.database.app.user)

@@ -15,19 +15,24 @@ const nameOf = (error: unknown): OperationErrorName => {
 
 /** Commander writes `error: ` before its sentences; an unexpected error is worth its stack. */
 const textOf = (error: unknown): string => {
-  if (error instanceof CommanderError) return `${error.message.replace(/^error: /, '')}\nSee: sharelock --help`
+  if (error instanceof CommanderError) return error.message.replace(/^error: /, '')
   if (error instanceof OperationError || !(error instanceof Error)) return messageOf(error)
   return error.stack ?? error.message
+}
+
+/** @returns the exit code */
+const report = (error: unknown): number => {
+  // Help that was asked for is a success; commander has written it either way.
+  if (error instanceof CommanderError && error.code.startsWith('commander.help'))
+    return error.exitCode === 0 ? 0 : OPERATION_ERRORS.Usage
+  const name = nameOf(error)
+  if (process.argv.includes('--json')) console.log(JSON.stringify({ error: name, message: textOf(error) }))
+  else console.error(textOf(error))
+  return OPERATION_ERRORS[name]
 }
 
 try {
   await buildProgram().parseAsync()
 } catch (error) {
-  const isHelp = error instanceof CommanderError && error.exitCode === 0
-  if (!isHelp) {
-    const name = nameOf(error)
-    if (process.argv.includes('--json')) console.log(JSON.stringify({ error: name, message: messageOf(error) }))
-    else console.error(textOf(error))
-    process.exitCode = OPERATION_ERRORS[name]
-  }
+  process.exitCode = report(error)
 }

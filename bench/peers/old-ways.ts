@@ -60,4 +60,11 @@ const run = async (name: keyof typeof WORKS, target: Target): Promise<void> => {
   await connection.end()
 }
 
-if (import.meta.main) await run(process.argv[2] as keyof typeof WORKS, JSON.parse(process.argv[3] ?? '{}') as Target)
+if (import.meta.main)
+  await run(process.argv[2] as keyof typeof WORKS, JSON.parse(process.argv[3] ?? '{}') as Target).catch(
+    (error: Error) => {
+      // The message only: the error also carries the statement with all its rows.
+      console.error(error.message)
+      process.exit(1)
+    },
+  )

@@ -92,8 +92,9 @@ export const findPeerTools = async (say: (line: string) => void): Promise<Tools>
   const obstacle = await debianObstacle()
   if (obstacle !== undefined || triplet === undefined) throw new Error(`packages cannot be unpacked, as ${obstacle}`)
   const peers = await buildOnce(join(LOCAL, 'debian', `peers-${SUITE}-${process.arch}`), async (temporary) => {
-    say(`Downloading ${PACKAGES.join(', ')} from the Debian archive (24 MB and package lists, once) ...`)
-    for (const name of PACKAGES) await unpackPackage(temporary, SUITE, name)
+    say(`Downloading ${PACKAGES.join(', ')} from the Debian archive (24 MB, once) ...`)
+    // For a name apt also takes a regular expression, so that one list of packages does for all.
+    await unpackPackage(temporary, SUITE, `^(${PACKAGES.join('|')})$`)
   })
   return toolsIn(await debianPrefix(say), peers, triplet)
 }

@@ -1,6 +1,6 @@
 import { median, millis, rateOf, ratio, whole } from '../figures.ts'
 import { fillFloor, floorTimes, type Ground, type Times } from '../ground.ts'
-import { type RunTimes, registerFirst, runTimes, stagedOf } from '../sharelock.ts'
+import { registerFirst, runTimes, stagedOf } from '../sharelock.ts'
 import type { Section } from './section.ts'
 
 const MAPS = ['DeleteChunks', 'RegisterChunks'] as const
@@ -25,7 +25,7 @@ const withLanes = async (ground: Ground, lanes: number, work: () => Promise<void
   }
 }
 
-type Figures = { readonly lanes: number; readonly own: RunTimes[]; readonly floor: Times[] }
+type Figures = { readonly lanes: number; readonly own: Times[]; readonly floor: Times[] }
 
 const measure = async (ground: Ground): Promise<Figures[]> => {
   const { sizes } = ground
@@ -34,7 +34,7 @@ const measure = async (ground: Ground): Promise<Figures[]> => {
   const floorSlice = await fillFloor(ground, staged)
   const figures: Figures[] = []
   for (const lanes of sizes.lanes) {
-    const own: RunTimes[] = []
+    const own: Times[] = []
     const floor: Times[] = []
     await withLanes(ground, lanes, async () => {
       // The first run with more lanes starts sandboxes; it is not counted.

@@ -87,10 +87,13 @@ const contention = async (peer: LockPeer, client: Redis, port: number, sizes: Si
   const key = `contended-${peer.name}`
   await peer.acquire(client, key, 'holder/1')
   const address = { host: '127.0.0.1', port }
-  const child = startContention({ peer: peer.name, address, key, starters: sizes.starters, retry })
   const perSecond: number[] = []
+  let before = 0
+  const order = { peer: peer.name, address, key, starters: sizes.starters, retry }
+  const child = await startContention(order, async () => {
+    before = await commandsOf(client)
+  })
   try {
-    let before = await commandsOf(client)
     for (let second = 0; second < sizes.contentionS; second += 1) {
       await sleep(1_000)
       const now = await commandsOf(client)
@@ -100,8 +103,14 @@ const contention = async (peer: LockPeer, client: Redis, port: number, sizes: Si
   } finally {
     child.kill('SIGKILL')
   }
+  const all = perSecond.reduce((sum, commands) => sum + commands, 0)
+  if (all < sizes.starters) throw new Error(`${peer.name}: ${sizes.starters} starters sent only ${all} commands`)
   return perSecond
 }
+
+/** Valkey also names the version of Redis that it stands in for. */
+const versionOf = (info: string): string =>
+  (/^valkey_version:(\S+)/m.exec(info) ?? /^redis_version:(\S+)/m.exec(info))?.[1] ?? 'unknown'
 
 /** How a waiting execution tries again, from the machine as it is deployed. */
 const retryOfMachine = async (say: Say): Promise<Retry> => {
@@ -134,7 +143,7 @@ const measure = async (sizes: Sizes, say: Say): Promise<Found> => {
       figures.push({ name: peer.name, cost, cyclesPerS, perSecond })
       say(`${peer.name} done`)
     }
-    const version = /^(?:valkey|redis)_version:(\S+)/m.exec(await observer.info('server'))?.[1] ?? 'unknown'
+    const version = versionOf(await observer.info('server'))
     return report(sizes, retry, version, figures)
   } finally {
     for (const one of [client, observer]) one.disconnect()

@@ -6,11 +6,14 @@ import { type Field, openField, openPlot, type Plot } from '../peers/field.ts'
 import type { Step, Way } from '../peers/way.ts'
 import type { Verdict } from '../result.ts'
 import { longestTransactionMs } from '../server.ts'
-import { type RunTimes, registerFirst, runTimes, stagedOf } from '../sharelock.ts'
+import { registerFirst, runTimes, stagedOf } from '../sharelock.ts'
 import type { Found, Section } from './section.ts'
 
 /** Rounds of whoever is fast; the slow ones run long enough to be measured once. */
 const FAST_ROUNDS_MAX = 2
+
+const STEPS = ['delete', 'register'] as const
+const OWN = ['floor', 'Sharelock']
 
 /** One way's figures in one step. */
 type Line = {
@@ -63,7 +66,7 @@ const measureOwn = async (ground: Ground, peers: () => Promise<Line[]>) => {
   const staged = await stagedOf(ground, registered)
   const floorSlice = await fillFloor(ground, staged)
   const floor: Times[] = []
-  const own: RunTimes[] = []
+  const own: Times[] = []
   const both = async () => {
     floor.push(await floorTimes(ground, floorSlice, staged))
     own.push(await runTimes(ground, registered))
@@ -71,20 +74,12 @@ const measureOwn = async (ground: Ground, peers: () => Promise<Line[]>) => {
   for (let round = 0; round < FAST_ROUNDS_MAX; round += 1) await both()
   const lines = await peers()
   for (let round = 0; round < FAST_ROUNDS_MAX; round += 1) await both()
-  const line = (name: string, step: Step, times: readonly Times[], longest: readonly number[]): Line => ({
+  const line = (name: string, step: Step, times: readonly Times[]): Line => ({
     ...{ name, step, rows },
     ms: median(times.map((time) => (step === 'delete' ? time.deleteMs : time.registerMs))),
-    longestMs: Math.max(...longest),
+    longestMs: Math.max(...times.map((time) => (step === 'delete' ? time.longestDeleteMs : time.longestRegisterMs))),
   })
-  const longestDelete = own.map((one) => one.longestDeleteMs)
-  const longestRegister = own.map((one) => one.longestRegisterMs)
-  return [
-    line('floor', 'delete', floor, [Number.NaN]),
-    line('Sharelock', 'delete', own, longestDelete),
-    line('floor', 'register', floor, [Number.NaN]),
-    line('Sharelock', 'register', own, longestRegister),
-    ...lines,
-  ]
+  return [...STEPS.flatMap((step) => [line('floor', step, floor), line('Sharelock', step, own)]), ...lines]
 }
 
 const measurePeers = async (ground: Ground, field: Field): Promise<Line[]> => {
@@ -98,13 +93,11 @@ const measurePeers = async (ground: Ground, field: Field): Promise<Line[]> => {
   return lines
 }
 
-const OWN = ['floor', 'Sharelock']
-
 const report = async (ground: Ground): Promise<Found> => {
   const field = await openField(ground)
   const lines = await measureOwn(ground, () => measurePeers(ground, field))
   const rate = ({ rows, ms }: Line) => rateOf(rows, ms)
-  const steps = (['delete', 'register'] as const).map((step) => {
+  const steps = STEPS.map((step) => {
     const all = lines.filter((line) => line.step === step)
     const peers = all.filter(({ name }) => !OWN.includes(name)).toSorted((a, b) => rate(b) - rate(a))
     const [floor, own] = all.filter(({ name }) => OWN.includes(name))

@@ -1,6 +1,6 @@
 import { atLeast, median, millis, rateOf, ratio, whole } from '../figures.ts'
-import { emptySlice, type Ground } from '../ground.ts'
-import { type RunTimes, registerFirst, runTimes } from '../sharelock.ts'
+import { emptySlice, type Ground, type Times } from '../ground.ts'
+import { registerFirst, runTimes } from '../sharelock.ts'
 import type { Section } from './section.ts'
 
 const FLAT_MIN = 0.8
@@ -10,7 +10,7 @@ const measure = async (ground: Ground) => {
   const figures: { rows: number; deleteRate: number; registerRate: number; longestMs: number }[] = []
   for (const [place, rows] of ground.sizes.scale.entries()) {
     const registered = await registerFirst(ground, 11 + place, rows)
-    const times: RunTimes[] = []
+    const times: Times[] = []
     // The largest takes a minute a round, and its own length evens out what rounds are for.
     const rounds = place === ground.sizes.scale.length - 1 ? 1 : ground.sizes.rounds
     for (let round = 0; round < rounds; round += 1) times.push(await runTimes(ground, registered))

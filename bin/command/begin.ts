@@ -1,5 +1,13 @@
+import { sliceName } from '../../functions/contract/words.ts'
 import { confirmationOf } from '../operations/confirmation.ts'
-import type { Operations, Progress, Started, StartOptions, StartPlan } from '../operations/operations.ts'
+import {
+  OPERATION_ERRORS,
+  type Operations,
+  type Progress,
+  type Started,
+  type StartOptions,
+  type StartPlan,
+} from '../operations/operations.ts'
 import { follow } from './follow.ts'
 import { planLines } from './plan-text.ts'
 import { confirm, type Session } from './session.ts'
@@ -46,31 +54,23 @@ export const begin = async (
   options: BeginOptions & StartOptions,
 ): Promise<number> => {
   const { out } = session
+  const nothing: Document = { plan, started: null, end: null }
   out.say(...planLines(out, plan))
-  if (plan.validation.accepted && plan.joins === null) {
-    if (plan.alreadyRegistered && options.force !== true) {
-      out.say(
-        `${plan.distributor} ${plan.month} holds exactly this source already; nothing was started (--force does it again).`,
-      )
-      out.document({ plan, started: null, end: null } satisfies Document)
-      return 0
-    }
-    // Who would be refused anyway is told so, instead of asked to type something first.
-    const isRefused =
-      (plan.busyWith !== null && options.wait !== true) || (plan.blockedBy !== null && options.supersede !== true)
-    if (!isRefused) {
-      const confirmation = await confirm(session, confirmationOf(plan, options), options.confirm)
-      return await followStarted(
-        session,
-        operations,
-        await make(operations, plan, { ...options, confirmation }),
-        plan,
-        options,
-      )
-    }
+  if (!plan.validation.accepted) {
+    out.document({ error: 'Rejected', message: 'The file was refused; nothing was started.', ...nothing })
+    return OPERATION_ERRORS.Rejected
   }
-  return await followStarted(session, operations, await make(operations, plan, options), plan, options)
+  if (plan.joins === null && plan.alreadyRegistered && options.force !== true) {
+    out.say(`${sliceName(plan)} holds exactly this source already; nothing was started (--force does it again).`)
+    out.document(nothing)
+    return 0
+  }
+  const asks = plan.joins === null && !willBeRefused(plan, options)
+  const confirmation = asks ? await confirm(session, confirmationOf(plan, options), options.confirm) : options.confirm
+  const make = plan.isUndo ? operations.undo : operations.start
+  return await followStarted(session, operations, await make(plan, { ...options, confirmation }), plan, options)
 }
 
-const make = (operations: Operations, plan: StartPlan, options: StartOptions): Promise<Started> =>
-  plan.isUndo ? operations.undo(plan, options) : operations.start(plan, options)
+/** Who will be refused anyway is told so, instead of being asked to type something first. */
+const willBeRefused = ({ busyWith, blockedBy }: StartPlan, { wait, supersede }: StartOptions): boolean =>
+  busyWith === null ? blockedBy !== null && supersede !== true : wait !== true

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { addConsole } from '../console/command.ts'
 import { addAudit } from './audit.ts'
 import { addDistributors } from './distributors.ts'
 import { addDoctor } from './doctor.ts'
@@ -36,13 +37,13 @@ export const buildProgram = (): Command => {
     .addHelpText('after', `\n${EXAMPLES}\n\n${exitCodes()}`)
   for (const add of [addValidate, addStart, addWatch, addList, addShow, addResume, addStop, addUndo, addUnlock])
     add(program)
-  for (const add of [addDistributors, addDoctor, addAudit]) add(program)
+  for (const add of [addDistributors, addDoctor, addAudit, addConsole]) add(program)
   throwErrors(program)
   return program
 }
 
 /** Commander ends the process by itself otherwise. Help stays printed. */
 export const throwErrors = (command: Command): void => {
-  command.exitOverride().configureOutput({ writeErr: () => undefined })
+  command.exitOverride().configureOutput({ outputError: () => undefined })
   for (const sub of command.commands) throwErrors(sub)
 }

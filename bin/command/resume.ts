@@ -25,7 +25,7 @@ export const addResume = (program: Command): void => {
   )
     .summary('go on with a halted job from where it stopped')
     .description(
-      'Goes on with the open job of a slice, with its own staged source, from its state: what its ledger has marked is not\ndone again. No file is needed. Resuming what runs already joins it.',
+      'Goes on with the open job of a slice, with its own staged source, from its state: what its ledger has marked is not done again. No file is needed. Resuming what runs already joins it.',
     )
     .option('-f, --file <path>', 'make sure that the job is one of this file')
   withBeginning(command)

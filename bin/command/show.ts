@@ -1,40 +1,37 @@
 import type { Command } from 'commander'
-import type { SliceReport } from '../../functions/contract/operations.ts'
+import type { JobReport, SliceReport } from '../../functions/contract/operations.ts'
 import { sliceName } from '../../functions/contract/words.ts'
 import type { Output } from './output.ts'
 import { auditLines, jobLines, lockText } from './report-text.ts'
 import { acting, jobOf, type SliceOptions, sliceOf } from './session.ts'
 import { withSlice } from './slice-options.ts'
-import { table } from './text.ts'
+import { counted, table } from './text.ts'
 
 /** Audit lines that are shown with a slice; `sharelock audit` has more. */
 const AUDIT_SHOWN = 10
+
+/** One line for each job but the one that is shown in full. */
+const otherLines = (jobs: readonly JobReport[]): string[] =>
+  table(
+    jobs.map(({ job, state, status, source, requestedBy }) => [
+      `  ${job}`,
+      status === 'superseded' ? `superseded in ${state}` : state,
+      counted(source.rows, 'row'),
+      source.digest.slice(0, 12),
+      requestedBy,
+    ]),
+    [2],
+  )
 
 const reportLines = (out: Output, report: SliceReport, job: number | undefined): string[] => {
   const { jobs, lock, audit } = report
   const shown = job === undefined ? jobs[0] : jobs.find((each) => each.job === job)
   const others = jobs.filter((each) => each !== shown)
+  const none = job === undefined ? 'No job ever ran.' : `Job ${job} is too old to be shown in full.`
   return [
     `${sliceName(report)} (times of Seoul): ${lockText(lock)}`,
-    ...(shown === undefined
-      ? [job === undefined ? 'No job ever ran.' : `Job ${job} is too old to be shown in full.`]
-      : jobLines(out, shown)),
-    ...(others.length === 0
-      ? []
-      : [
-          'Other jobs',
-          ...table(
-            others.map((each) => [
-              `  ${each.job}`,
-              each.state,
-              each.status,
-              `${each.source.rows} rows`,
-              each.source.digest.slice(0, 12),
-              each.requestedBy,
-            ]),
-            [3],
-          ),
-        ]),
+    ...(shown === undefined ? [none] : jobLines(out, shown)),
+    ...(others.length === 0 ? [] : ['Other jobs', ...otherLines(others)]),
     ...(audit.length === 0 ? [] : ['Audit', ...auditLines(audit.slice(0, AUDIT_SHOWN)).map((line) => `  ${line}`)]),
   ]
 }
@@ -43,7 +40,7 @@ export const addShow = (program: Command): void => {
   withSlice(program.command('show').argument('[job]', "a job's number, instead of distributor and month"))
     .summary('show a job and its slice: states, chunks, lock, failure, audit')
     .description(
-      'Shows when each state was reached, how many chunks are done, who holds the lock and for how long, the fence, the\nsource, who started it, why it halted, the other jobs of the slice and its audit trail.',
+      'Shows when each state was reached, how many chunks are done, who holds the lock and for how long, the fence, the source, who started it, why it halted, the other jobs of the slice and its audit trail.',
     )
     .addHelpText('after', '\nExamples:\n  sharelock show 12\n  sharelock show -d ARIA -m 2026-10 --json')
     .action(

@@ -10,7 +10,7 @@ export const addStop = (program: Command): void => {
   withSlice(program.command('stop').argument('[job]', "a job's number, instead of distributor and month"))
     .summary('halt a running job between two chunks')
     .description(
-      "Raises the job's fence, which lets the chunks in flight end and shuts out every later one, halts the job, releases its\nlock, and then ends its execution. The job keeps its place and is resumed by `sharelock resume`.",
+      "Raises the job's fence, which lets the chunks in flight end and shuts out every later one, halts the job, releases its lock, and then ends its execution. The job keeps its place and is resumed by `sharelock resume`.",
     )
     .option('--execution <name>', 'end this execution of the slice only, and change no job')
     .option('--why <text>', 'a reason, for the audit trail', '')

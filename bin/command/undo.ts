@@ -7,7 +7,7 @@ export const addUndo = (program: Command): void => {
   withBeginning(withSlice(program.command('undo')))
     .summary('go back to the set that was registered before')
     .description(
-      'Registers again what was REGISTERED before the newest job of a slice: after a wrong file, the one before it; after a\nreplacement that halted, the set that it was replacing (the halted job is closed). Shows the difference and always\nasks for a typed confirmation.',
+      'Registers again what was REGISTERED before the newest job of a slice: after a wrong file, the one before it; after a replacement that halted, the set that it was replacing (the halted job is closed). Shows the difference and always asks for a typed confirmation.',
     )
     .option('--confirm <text>', 'what would have to be typed, e.g. "ARIA 2026-10"')
     .addHelpText(

@@ -13,7 +13,7 @@ export const addValidate = (program: Command): void => {
     .argument('<file>', 'a CSV file, gzip or not')
     .summary('check a file by every rule; needs no AWS')
     .description(
-      'Checks a file by every rule that a run would check it by, and says what is in it. It needs neither AWS nor a\ndatabase, so a distributor can run it too.',
+      'Checks a file by every rule that a run would check it by, and says what is in it. It needs neither AWS nor a database, so a distributor can run it too.',
     )
     .addOption(
       new Option('--sum-rule <rule>', 'what the shares of a track sum to').choices(SUM_RULES).default('at-most'),

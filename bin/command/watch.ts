@@ -17,7 +17,7 @@ export const addWatch = (program: Command): void => {
   withSlice(program.command('watch').argument('[job]', "a job's number, instead of distributor and month"))
     .summary('watch what runs on a slice until it ends')
     .description(
-      'Shows the state of the run, its chunks, its speed and the time left, until it ends; then how it ended. Ctrl-C ends\nthe watching and never the run. With --json, one line for each look.',
+      'Shows the state of the run, its chunks, its speed and the time left, until it ends; then how it ended. Ctrl-C ends the watching and never the run. With --json, one line for each look.',
     )
     .addHelpText('after', '\nExamples:\n  sharelock watch -d ARIA -m 2026-10\n  sharelock watch 12 --json')
     .action(

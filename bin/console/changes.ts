@@ -65,7 +65,10 @@ export const changes = (desk: Console): Hono<Env> => {
       return c.redirect(sliceAddress(kept.plan, executionArn, notice), 303)
     } catch (error) {
       if (!(error instanceof OperationError)) throw error
-      return await answer(c, view, planPage(view, id, kept, problemLine(view.words, error)), STATUS_OF[error.name])
+      const { words } = view
+      const isTyped = error.name === 'Unconfirmed'
+      const problem = isTyped ? words.mistyped(sliceName(kept.plan)) : problemLine(words, error)
+      return await answer(c, view, planPage(view, id, kept, problem), STATUS_OF[error.name])
     }
   })
 

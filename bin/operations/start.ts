@@ -126,7 +126,9 @@ export const start = async (clients: Clients, plan: StartPlan, options: StartOpt
   if (other !== undefined && options.wait !== true) throw busy(slice, other.executionArn)
   const open = openJobOf(report)
   const supersede = options.supersede === true || plan.isUndo
-  if (open !== null && open.source.digest !== summary.digest && !supersede) throw blocked(slice, open.job)
+  // Whoever waits meets what the other run leaves behind, and is told then.
+  if (other === undefined && open !== null && open.source.digest !== summary.digest && !supersede)
+    throw blocked(slice, open.job)
   if (plan.isUndo && undoTargetOf(report)?.source.digest !== summary.digest)
     throw new OperationError('Busy', `${sliceName(slice)} has changed since this undo was planned; plan it again.`)
   requireConfirmation(confirmationOf(plan, options), options.confirmation)

@@ -37,7 +37,19 @@ const setUp = async (world: World, fault: Fault, moment: Moment): Promise<Cell> 
   const file = world.newFile(NEW_ROWS)
   const source = await on.stage(file, CHUNK_ROWS)
   const cell: Cell = {
-    ...{ world, on, moment, slice, arn: '', runs: [], late: [], violations: [], files: [file], oldFingerprint },
+    ...{
+      world,
+      on,
+      moment,
+      slice,
+      arn: '',
+      call: undefined,
+      runs: [],
+      late: [],
+      violations: [],
+      files: [file],
+      oldFingerprint,
+    },
     request: { source, onOutage: moment.needs === 'outage' ? 'proceed' : 'halt' },
     mend: async () => undefined,
   }
@@ -55,26 +67,38 @@ const setUp = async (world: World, fault: Fault, moment: Moment): Promise<Cell> 
   return cell
 }
 
-/** Arms the fault; resolves with what it struck. */
-const arm = (fault: Fault, cell: Cell): Promise<unknown> => {
-  if (fault.await !== undefined) return fault.await(cell)
+type Armed = { readonly isStruck: () => boolean; readonly over: Promise<unknown> }
+
+/** Arms the fault; it is over when what goes on beside the run is. What fails in it fails the cell. */
+const arm = (fault: Fault, cell: Cell): Armed => {
+  let isStruck = false
+  const failing = (error: unknown) => void cell.violations.push(`the fault itself failed: ${textOf(error)}`)
+  if (fault.await !== undefined) {
+    const struck = fault.await(cell).then(() => {
+      isStruck = true
+    })
+    return { isStruck: () => isStruck, over: struck.catch(failing) }
+  }
   const { on, sql, when, skip } = fault.place?.(cell.moment) ?? cell.moment.place
-  const { task } = cell.moment
-  const wire = { task, moment: when, act: (at: Statement | Struck) => fault.strike?.(cell, at) }
+  const act = async (at: Statement | Struck): Promise<void> => {
+    isStruck = true
+    cell.call = cell.world.callOf(at.pid)
+    await Promise.resolve(fault.strike?.(cell, at)).catch(failing)
+  }
+  const wire = { task: cell.moment.task, moment: when, act }
   const { struck } = on === 'database' ? cell.on.relay.arm({ ...wire, sql, skip }) : cell.on.lockRelay.arm(wire)
-  return struck.then((at: Statement | Struck) => fault.beside?.(cell, at))
+  const over = struck.then((at: Statement | Struck) => fault.beside?.(cell, at)).catch(failing)
+  return { isStruck: () => isStruck, over }
 }
 
 const play = async (fault: Fault, cell: Cell): Promise<Ended> => {
   const { on } = cell
-  const struck = arm(fault, cell)
+  const { isStruck, over } = arm(fault, cell)
   cell.arn = (await fault.begin?.(cell)) ?? (await on.start({ ...cell.slice, ...cell.request }))
   cell.runs.push(nameOf(cell.arn))
-  const ended = on.ended(cell.arn, RUN_MS_MAX)
-  const isStruck = await Promise.race([struck.then(() => true), ended.then(() => sleep(50, false))])
-  const end = await ended
-  if (!isStruck)
-    cell.violations.push(`the moment never came: the run ended as ${end.status} ${end.error ?? ''} ${end.cause}`)
+  const end = await on.ended(cell.arn, RUN_MS_MAX)
+  if (isStruck()) await over
+  else cell.violations.push(`the moment never came: the run ended as ${end.status} ${end.error ?? ''} ${end.cause}`)
   await fault.heal?.(cell, end)
   await cell.mend()
   await atMost(LATE_MS_MAX, Promise.all(cell.late))
@@ -122,27 +146,25 @@ const STANDINGS: Record<Standing, string> = {
   untouched: 'nothing begun',
 }
 
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
 /** Runs one cell in a world that is the cell's own until it ends. */
 export const runCell = async (world: World, fault: Fault, moment: Moment): Promise<Result> => {
   const startedAt = performance.now()
-  const T = (x: string) => process.env.TT && console.log(x, Math.round(performance.now() - startedAt))
   const found: string[] = []
   let outcome = 'broken off'
   try {
     const cell = await setUp(world, fault, moment)
-    T('setup')
     const stopReading = world.reader.start(() => [cell.slice, world.bystander.slice])
     try {
-      const e = await play(fault, cell)
-      T('play')
-      outcome = await settle(cell, e)
-      T('settle')
+      outcome = await settle(cell, await play(fault, cell))
     } finally {
       found.push(...cell.violations, ...(await stopReading()))
       world.on.disarm()
     }
   } catch (error) {
-    found.push(`broken off: ${error instanceof Error ? error.message : error}`)
+    found.push(`broken off: ${textOf(error)}`)
+    await world.restore()
   }
   const violations = [...new Set(found)]
   const ms = performance.now() - startedAt

@@ -20,6 +20,8 @@ export type Cell = {
   readonly oldFingerprint: string
   /** The run's ARN, once it is started. */
   arn: string
+  /** What was struck: the task and its input. */
+  call: Call | undefined
   /** Names of the executions that worked on the slice. */
   readonly runs: string[]
   /** What goes on beside the run and has to end before anything is judged: late answers, second runs. */

@@ -93,6 +93,25 @@ export class World {
     await this.on.outside.query('set @audit_off = 1')
   }
 
+  /** Puts the servers right after a cell that broke off. */
+  async restore(): Promise<void> {
+    const { on } = this
+    const { database, lock, lambda } = on.stack
+    on.disarm()
+    database.server?.thaw()
+    lock.server?.thaw()
+    if (database.server?.pid === undefined) await database.server?.restart()
+    if (lock.server?.pid === undefined) await lock.server?.restart()
+    await this.reconnect()
+    await on.outside.query('set global read_only = off')
+    await on.valkey.call('replicaof', 'no', 'one')
+    await on.valkey.config('SET', 'maxmemory', '0')
+    await on.valkey.flushall()
+    for (const execution of on.stack.engine.executions()) if (execution.status === 'RUNNING') execution.stop()
+    await Promise.all(lambda.sandboxes.map((sandbox) => sandbox.end()))
+    await lambda.settled()
+  }
+
   async stop(): Promise<void> {
     this.watch.stop()
     await this.on.close()

@@ -53,15 +53,21 @@ export const SECTIONS: readonly Section[] = [
   {
     name: 'lock',
     mutate: [
-      ...files('store/lock', 'acquire', 'client', 'extend', 'holder', 'release', 'run', 'token'),
+      ...files('store/lock', 'acquire', 'client', 'extend', 'holder', 'inspect', 'release', 'run', 'token'),
       ...files('job', 'verify-lock'),
     ],
     tests: [...unit('lock-client'), ...service('verify-lock', 'lock')],
     servers: true,
   },
   {
+    name: 'transaction',
+    mutate: files('store', 'transaction'),
+    tests: service('database', 'open-job'),
+    servers: true,
+  },
+  {
     name: 'database',
-    mutate: files('store', 'database', 'transaction', 'distributor', 'migrate', 'app-user'),
+    mutate: files('store', 'database', 'distributor', 'migrate', 'app-user'),
     tests: service('database', 'prepare-database', 'app-user'),
     servers: true,
   },
@@ -71,7 +77,7 @@ export const SECTIONS: readonly Section[] = [
       ...files('store', 'job', 'outbox'),
       ...files('job', 'open-job', 'halt-job', 'read-head', 'publish-events'),
     ],
-    tests: service('open-job', 'halt-job'),
+    tests: service('job-history', 'halt-job', 'open-job'),
     servers: true,
   },
   {

@@ -11,6 +11,10 @@ const run = () => testRun(db.connect())
 const setState = (id: number, state: string) => db.outside.change('update job set state = ? where id = ?', [state, id])
 
 describe('the first job of a slice', () => {
+  test('has no job before it to compare with', async () => {
+    expect(await readHead(run(), await newSlice(db.outside))).toBeNull()
+  })
+
   test('begins in DELETING under fence 1', async () => {
     const slice = await newSlice(db.outside)
     expect(await openJob(run(), opening(slice, 'a/1', null))).toMatchObject({
@@ -94,6 +98,65 @@ describe('an open job', () => {
     })
   })
 
+  test('of the same source starts over with supersede and force together, with either alone it is taken over', async () => {
+    const slice = await newSlice(db.outside)
+    let head = headOf(await openJob(run(), opening(slice, 'a/1', null)))
+    for (const [token, change] of [
+      ['b/2', { force: true }],
+      ['c/3', { supersede: true }],
+    ] as const) {
+      const taken = await openJob(run(), opening(slice, token, head, change))
+      expect(taken).toMatchObject({ id: head.job, fence: head.fence + 1, outcome: 'taken over' })
+      head = headOf(taken)
+    }
+    const over = await openJob(run(), opening(slice, 'd/4', head, { supersede: true, force: true }))
+    expect(over).toMatchObject({ fence: head.fence + 2, state: 'DELETING', outcome: 'superseding' })
+    expect(over.id).not.toBe(head.job)
+  })
+
+  test('is not started over by its own run, which comes back after it lost its lock', async () => {
+    const slice = await newSlice(db.outside)
+    const own = await openJob(run(), opening(slice, 'a/1', null))
+    const back = await openJob(run(), opening(slice, 'a/2', headOf(own), { own, supersede: true, force: true }))
+    expect(back).toMatchObject({ id: own.id, fence: 2, outcome: 'taken over' })
+  })
+
+  test('is refused naming who opened it, or who halted it', async () => {
+    const slice = await newSlice(db.outside)
+    const first = await openJob(run(), opening(slice, 'a/1', null))
+    const other = (head: ReturnType<typeof headOf>) =>
+      openJob(run(), opening(slice, 'b/2', head, { staged: stagedOf('b') }))
+    await expect(other(headOf(first))).rejects.toThrow(`staged source ${'a'.repeat(64)}, opened by arn:execution:a/1`)
+    await expect(other(headOf(first))).rejects.toMatchObject({ fence: 1, state: 'DELETING' })
+    await haltFromCatch(run(), {
+      execution: 'arn:execution:a/1',
+      slice,
+      lock: { token: 'a/1', held: false },
+      job: first,
+      failure: { Error: 'ChunkMismatch', Cause: 'x' },
+    })
+    await expect(other({ job: first.id, fence: 2 })).rejects.toThrow(/halted at 20\d\d-\S+ \S+ by ChunkMismatch/)
+  })
+
+  test('keeps who asked for it, how, and for what', async () => {
+    const slice = await newSlice(db.outside)
+    const input = opening(slice, 'a/1', null, { staged: stagedOf('c', 24, '600.000000') })
+    const asked = { ...input, request: { ...input.request, source: { undo: true as const }, requestedBy: 'kim' } }
+    const job = await openJob(run(), asked)
+    expect(await readJob(db.outside, job.id)).toMatchObject({
+      requested_by: 'kim',
+      is_undo: 1,
+      execution: 'arn:execution:a/1',
+      source_digest: 'c'.repeat(64),
+      source_rows: 24,
+      source_share_sum: '600.000000',
+      lock_token: 'a/1',
+      closed_at: null,
+    })
+    const plain = await openJob(run(), opening(await newSlice(db.outside), 'p/1', null))
+    expect(await readJob(db.outside, plain.id)).toMatchObject({ is_undo: 0 })
+  })
+
   test('a second open job is refused by the unique key, whoever inserts it', async () => {
     const slice = await newSlice(db.outside)
     await openJob(run(), opening(slice, 'a/1', null))
@@ -170,7 +233,28 @@ describe('who was overtaken never comes back', () => {
     const own = await openJob(run(), opening(slice, 'a/1', null))
     const other = await openJob(run(), opening(slice, 'b/2', headOf(own)))
     const back = openJob(run(), opening(slice, 'a/2', headOf(other), { own }))
+    await expect(back).rejects.toMatchObject({ name: 'Superseded', job: own.id, fence: own.fence })
+  })
+
+  test('a run whose own job was closed and replaced is Superseded by the new one', async () => {
+    const slice = await newSlice(db.outside)
+    const own = await openJob(run(), opening(slice, 'a/1', null))
+    const other = await openJob(run(), opening(slice, 'b/2', headOf(own), { staged: stagedOf('b'), supersede: true }))
+    await setState(other.id, 'REGISTERED')
+    const back = openJob(run(), opening(slice, 'a/2', headOf(other), { own }))
     await expect(back).rejects.toMatchObject({ name: 'Superseded' })
+    await expect(back).rejects.toThrow(`job ${own.id} does not carry fence 1 any more`)
+  })
+
+  test('a head that names a job where there is none, or another fence, is Superseded', async () => {
+    const slice = await newSlice(db.outside)
+    await expect(openJob(run(), opening(slice, 'a/1', { job: 1, fence: 1 }))).rejects.toMatchObject({
+      name: 'Superseded',
+    })
+    const job = await openJob(run(), opening(slice, 'a/1', null))
+    for (const head of [null, { job: job.id, fence: 2 }, { job: job.id + 1, fence: 1 }])
+      await expect(openJob(run(), opening(slice, 'b/2', head))).rejects.toMatchObject({ name: 'Superseded' })
+    expect(await readHead(run(), slice)).toEqual({ job: job.id, fence: 1 })
   })
 
   test('a run that lost its lock and was not taken over goes on under a new fence', async () => {

@@ -1,41 +1,99 @@
-import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda'
-import {
-  type InspectReply,
-  type InspectRequest,
-  type OperateReply,
-  type OperateRequest,
-  operatorFunctionName,
-} from '../../functions/contract/operations.ts'
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll } from 'vitest'
+import type { ShareFile } from './share-file.ts'
 import type { TestStack } from './test-stack.ts'
 
-/** What a function answered in place of a reply, under the name that operators know it by. */
-class Refused extends Error {
-  constructor(name: string, message: string) {
-    super(message)
-    this.name = name
-  }
+/** How a call of the command ended. */
+export type Called = { readonly code: number; readonly stdout: string; readonly stderr: string }
+
+export type Calling = {
+  readonly ended: Promise<Called>
+  readonly interrupt: () => void
+  /** Waits for a text on stdout or stderr. */
+  readonly said: (text: RegExp) => Promise<void>
 }
 
-/** An operator's client: Inspect and Operate through Lambda's API, as the printed environment names it. */
-export const operator = (on: TestStack) => {
-  const { AWS_REGION: region = '', AWS_ENDPOINT_URL_LAMBDA: endpoint = '' } = on.stack.environment
-  const client = new LambdaClient({ region, endpoint, credentials: { accessKeyId: 'kim', secretAccessKey: 'kim' } })
-  const call = async (name: 'Inspect' | 'Operate', input: object): Promise<unknown> => {
-    const { Payload, FunctionError } = await client.send(
-      new InvokeCommand({ FunctionName: operatorFunctionName('local', name), Payload: JSON.stringify(input) }),
-    )
-    const answer = JSON.parse(Payload?.transformToString() ?? 'null')
-    if (FunctionError === undefined) return answer
-    throw new Refused(answer.errorType, answer.errorMessage)
+/** Starts `sharelock` as a process of its own, as a shell does, without a terminal. */
+export const calling = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Calling => {
+  const child = spawn(process.execPath, ['bin/sharelock.ts', ...args], {
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const heard = { stdout: '', stderr: '' }
+  const listeners = new Set<() => void>()
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      heard[name] += text
+      for (const listener of listeners) listener()
+    })
+  const ended = new Promise<Called>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code) => resolve({ code: code ?? -1, ...heard }))
+  })
+  const said = async (text: RegExp): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const listener = () => {
+      if (text.test(heard.stdout) || text.test(heard.stderr)) resolve()
+    }
+    listeners.add(listener)
+    listener()
+    const tooEarly = ended.then(({ code, stdout, stderr }) => {
+      throw new Error(`The command ended with ${code} and never said ${text}:\n${stdout}\n${stderr}`)
+    })
+    await Promise.race([promise, tooEarly]).finally(() => listeners.delete(listener))
   }
+  return { ended, interrupt: () => child.kill('SIGINT'), said }
+}
+
+/** Calls `sharelock` and waits for its end. */
+export const call = (args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Called> =>
+  calling(args, env).ended
+
+/** An operator of a test's stack: calls go to it, files lie in a folder of the test. */
+export type Operator = {
+  readonly calling: (...args: string[]) => Calling
+  readonly call: (...args: string[]) => Promise<Called>
+  /** Calls with --json; the document must be the only line on stdout. */
+  readonly json: <Document = Record<string, unknown>>(...args: string[]) => Promise<Document & { code: number }>
+  /** Writes a file of this machine. @returns its path */
+  readonly file: (name: string, file: Pick<ShareFile, 'csv'>) => Promise<string>
+}
+
+/** Looks follow each other closely: a test waits for what happens and not for the clock. */
+const POLL_MS = '50'
+
+export const useOperator = (on: () => TestStack): Operator => {
+  let folder = ''
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sharelock-operator-'))
+  })
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+  const start = (...args: string[]): Calling => calling(args, { ...on().stack.environment, SHARELOCK_POLL_MS: POLL_MS })
   return {
-    ask: async <Question extends InspectRequest['question']>(
-      question: Extract<InspectRequest, { question: Question }>,
-    ) => (await call('Inspect', question)) as InspectReply[Question],
-    act: async <Action extends OperateRequest['action']>(action: Extract<OperateRequest, { action: Action }>) =>
-      (await call('Operate', action)) as OperateReply[Action],
-    close: () => client.destroy(),
+    calling: start,
+    call: (...args) => start(...args).ended,
+    json: async <Document>(...args: string[]) => {
+      const { code, stdout, stderr } = await start(...args, '--json').ended
+      const lines = stdout.trimEnd().split('\n')
+      if (lines.length !== 1) throw new Error(`Not one line of JSON: ${stdout}\n${stderr}`)
+      const document = JSON.parse(lines[0] ?? '') as Document & { code: number }
+      return Array.isArray(document) ? document : { ...document, code }
+    },
+    file: async (name, { csv }) => {
+      const path = join(folder, name)
+      await writeFile(path, csv)
+      return path
+    },
   }
 }
 
-export const KIM = { caller: 'arn:aws:iam::000000000000:user/kim', why: 'a wrong file' }
+/** The options that name a slice. */
+export const named = ({ distributor, month }: { distributor: string; month: string }): string[] => [
+  '--distributor',
+  distributor,
+  '--month',
+  month,
+]

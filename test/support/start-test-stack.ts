@@ -28,11 +28,11 @@ export const startTestStack = async (relays: RelayChoice, options: StackOptions)
   for (const [relay, target] of [
     [database, stack.database],
     [lock, stack.lock],
+    [storage, { host: '127.0.0.1', port: stack.aws.port }],
   ] as const) {
     if (relay === undefined) continue
     relay.target = { host: target.host, port: target.port }
     relay.ownerOf = sandboxOf(stack.lambda)
   }
-  if (storage !== undefined) storage.target = { host: '127.0.0.1', port: stack.aws.port }
   return await TestStack.open(stack, { database, lock, storage })
 }

@@ -1,27 +1,31 @@
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { OwnerOf } from './socket-owner.ts'
 
 /** What happens to the transfer of an object: it breaks off half way, or stops half way and stays silent. */
 export type TransferFault = {
+  /** Who asks. */
+  readonly task: string
   /** Of the object's key. */
   readonly key: RegExp
   readonly kind: 'cut' | 'stall'
-  /** Called when the object is asked for, before it is. */
-  readonly onAsk?: () => unknown
 }
+
+type Watched = TransferFault & { readonly resolve: () => void }
 
 /** Stands between the functions and S3. Requests pass as they are; the transfer that a test names does not arrive whole. */
 export class StorageRelay {
   readonly port: number
   target = { host: '127.0.0.1', port: 0 }
+  ownerOf: OwnerOf = () => undefined
   readonly #server: Server
-  readonly #faults = new Set<TransferFault>()
+  readonly #faults = new Set<Watched>()
   readonly #stalled = new Set<ServerResponse>()
 
   private constructor(server: Server) {
     this.#server = server
     this.port = (server.address() as AddressInfo).port
-    server.on('request', (asked: IncomingMessage, answer: ServerResponse) => void this.#pass(asked, answer))
+    server.on('request', (asked: IncomingMessage, answer: ServerResponse) => this.#pass(asked, answer))
   }
 
   static async start(): Promise<StorageRelay> {
@@ -30,19 +34,11 @@ export class StorageRelay {
     return new StorageRelay(server)
   }
 
-  /** Strikes once. Returns how often it did. */
-  arm(fault: TransferFault): { strikes: () => number; struck: Promise<void> } {
+  /** Strikes once. */
+  arm(fault: TransferFault): { struck: Promise<void> } {
     const { promise: struck, resolve } = Promise.withResolvers<void>()
-    let strikes = 0
-    this.#faults.add({
-      ...fault,
-      onAsk: async () => {
-        strikes += 1
-        resolve()
-        await fault.onAsk?.()
-      },
-    })
-    return { strikes: () => strikes, struck }
+    this.#faults.add({ ...fault, resolve })
+    return { struck }
   }
 
   disarmAll(): void {
@@ -51,12 +47,11 @@ export class StorageRelay {
     this.#stalled.clear()
   }
 
-  async #pass(asked: IncomingMessage, answer: ServerResponse): Promise<void> {
-    const fault =
-      asked.method === 'GET' ? [...this.#faults].find(({ key }) => key.test(decodeURI(asked.url ?? ''))) : undefined
+  #pass(asked: IncomingMessage, answer: ServerResponse): void {
+    const fault = this.#match(asked)
     if (fault !== undefined) {
       this.#faults.delete(fault)
-      await fault.onAsk?.()
+      fault.resolve()
     }
     const { method, url: path, headers } = asked
     const passed = request({ ...this.target, method, path, headers }, (found) => {
@@ -66,6 +61,12 @@ export class StorageRelay {
     })
     passed.on('error', () => answer.destroy())
     asked.pipe(passed)
+  }
+
+  #match({ method, url, socket }: IncomingMessage): Watched | undefined {
+    if (method !== 'GET' || this.#faults.size === 0) return undefined
+    const task = this.ownerOf(socket.remotePort ?? 0, this.port)?.task
+    return [...this.#faults].find((fault) => fault.task === task && fault.key.test(decodeURI(url ?? '')))
   }
 
   #sendHalf({ kind }: TransferFault, found: IncomingMessage, answer: ServerResponse): void {

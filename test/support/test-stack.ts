@@ -89,11 +89,15 @@ export class TestStack {
     for (const relay of Object.values(this.#relays)) relay?.disarmAll()
   }
 
-  /** StartExecution; returns the ARN. */
-  async start(request: ExecutionRequest | object, name?: string): Promise<string> {
+  /** StartExecution, of the job's machine if no other is named; returns the ARN. */
+  async start(
+    request: ExecutionRequest | object,
+    name?: string,
+    stateMachineArn: string = this.stack.machineArn,
+  ): Promise<string> {
     await this.#makeKnown(request)
     const input = JSON.stringify(request)
-    const command = new StartExecutionCommand({ stateMachineArn: this.stack.machineArn, input, name })
+    const command = new StartExecutionCommand({ stateMachineArn, input, name })
     return (await this.sfn.send(command)).executionArn ?? ''
   }
 

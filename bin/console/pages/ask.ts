@@ -54,7 +54,7 @@ const unlock = ({ words }: View, report: SliceReport): Html | null => {
   return html`<p>${words.unlockWhat}</p>
     <dl class="facts">
       <dt>${words.holder}</dt><dd><code>${lock.holder}</code></dd>
-      <dt>${words.remaining}</dt><dd>${duration(lock.remainingMs / 1_000)}</dd>
+      <dt>${words.remaining}</dt><dd>${words.duration(duration(lock.remainingMs / 1_000))}</dd>
       <dt>${words.tokenDigest}</dt><dd><code>${lock.tokenDigest}</code></dd>
     </dl>
     <input type="hidden" name="tokenDigest" value="${lock.tokenDigest}">

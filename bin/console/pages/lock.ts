@@ -15,7 +15,7 @@ export const lockPanel = (words: Words, { lock, distributor, month }: SliceRepor
           ? html`<p>${words.lockUnreachable}</p>`
           : html`<dl class="facts">
               <dt>${words.holder}</dt><dd><code>${lock.holder}</code></dd>
-              <dt>${words.remaining}</dt><dd>${duration(lock.remainingMs / 1_000)}</dd>
+              <dt>${words.remaining}</dt><dd>${words.duration(duration(lock.remainingMs / 1_000))}</dd>
               <dt>${words.tokenDigest}</dt><dd><code>${lock.tokenDigest}</code></dd>
               <dt>${words.job}</dt><dd>${lock.job ?? words.lockOfNoJob}</dd>
             </dl>

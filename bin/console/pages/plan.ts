@@ -70,8 +70,9 @@ const differencePanel = (words: Words, plan: StartPlan): Html => {
 const confirmForm = (view: View, id: string, kind: KeptPlan['kind'], plan: StartPlan): Html => {
   const { words } = view
   const { blockedBy, continues, joins, busyWith, alreadyRegistered } = plan
-  // What the boxes of this form could ask for at most.
-  const expected = confirmationOf(plan, { supersede: blockedBy !== null, force: alreadyRegistered })
+  // What the boxes of this form could ask for at most; whoever joins changes nothing.
+  const expected =
+    joins === null ? confirmationOf(plan, { supersede: blockedBy !== null, force: alreadyRegistered }) : null
   const tick = (name: string, text: string): Html =>
     html`<label class="tick"><input type="checkbox" name="${name}" value="1">${text}</label>`
   return html`<form class="panel narrow" method="post" action="/plans/${id}/start" data-busy="${words.startNow} ...">

@@ -70,10 +70,10 @@ const figures = (words: Words, slice: SliceView, job: JobReport): Html => {
   return html`<dl class="figures">
     ${figure(words.rowsTitle, `${count(done)} / ${count(all)}`)}
     ${runs && rowsPerS !== null ? figure(words.speed, count(rowsPerS)) : ''}
-    ${runs && secondsLeft !== null ? figure(words.timeLeft, duration(secondsLeft)) : ''}
+    ${runs && secondsLeft !== null ? figure(words.timeLeft, words.duration(duration(secondsLeft))) : ''}
     ${runs && at !== null ? figure(words.runState, at) : ''}
-    ${runs ? figure(words.runsSince, duration(secondsBetween(job.at.opened, new Date().toISOString()))) : ''}
-    ${!runs && end !== null ? figure(words.took, duration(secondsBetween(job.at.created, end))) : ''}
+    ${runs ? figure(words.runsSince, words.duration(duration(secondsBetween(job.at.opened, new Date().toISOString())))) : ''}
+    ${!runs && end !== null ? figure(words.took, words.duration(duration(secondsBetween(job.at.created, end)))) : ''}
     <div class="share"><dt class="sr">${words.percentDone('')}</dt><dd><b>${percent(done, all)}</b>
       <progress value="${done}" max="${Math.max(1, all)}" aria-label="${words.rowsTitle}"></progress></dd></div>
   </dl>`

@@ -62,6 +62,7 @@ export const en = {
   nothingToDelete: 'There was nothing to delete',
   aggregated: (chunks: number) => `One square stands for ${chunks} chunks.`,
   speed: 'Rows/s',
+  duration: (text: string) => text,
   timeLeft: 'Time left',
   took: 'Took',
   runsSince: 'Runs for',

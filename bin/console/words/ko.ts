@@ -61,6 +61,7 @@ export const ko: Words = {
   nothingToDelete: '삭제할 행이 없었습니다',
   aggregated: (chunks) => `한 칸은 청크 ${chunks}개를 나타냅니다.`,
   speed: '초당 행 수',
+  duration: (text) => text.replace(' h', '시간').replace(' min', '분').replace(/ s$/, '초'),
   timeLeft: '남은 시간',
   took: '소요 시간',
   runsSince: '경과 시간',

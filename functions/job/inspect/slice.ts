@@ -46,6 +46,9 @@ export const jobReportOf = async (run: Run, job: number): Promise<SliceReport> =
 /** @throws Failure UnknownJob */
 export const knownSliceOf = async ({ database }: Run, job: number): Promise<Slice> => {
   const slice = await statement(database, () => sliceOfJob(database, job))
-  if (slice !== undefined) return slice
-  throw new Failure('UnknownJob', `No job has the number ${job}. Look for it in the list of slices.`)
+  if (slice === undefined) throw unknownJob(job)
+  return slice
 }
+
+export const unknownJob = (job: number): Failure =>
+  new Failure('UnknownJob', `No job has the number ${job}. Look for it in the list of slices.`)

@@ -19,6 +19,3 @@ export const operate = async (run: Run, input: OperateInput): Promise<OperateRep
       return await putDistributor(run, input)
   }
 }
-
-/** The input of one action. */
-export type Input<Action extends OperateInput['action']> = Extract<OperateInput, { action: Action }>

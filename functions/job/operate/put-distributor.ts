@@ -4,7 +4,7 @@ import { writeAudit } from '../../store/audit.ts'
 import { addDistributor, findDistributor, setDistributor } from '../../store/distributor.ts'
 import { isDuplicateKey, transaction } from '../../store/transaction.ts'
 import type { Run } from '../task.ts'
-import type { Input } from './operate.ts'
+import type { Input } from './input.ts'
 
 /**
  * Adds a distributor that must not exist, or changes one that must: a typo in a code then does neither. Rules hold from

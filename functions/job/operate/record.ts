@@ -3,7 +3,7 @@ import { writeAudit } from '../../store/audit.ts'
 import { findDistributor } from '../../store/distributor.ts'
 import { transaction } from '../../store/transaction.ts'
 import type { Run } from '../task.ts'
-import type { Input } from './operate.ts'
+import type { Input } from './input.ts'
 
 /**
  * Writes who is about to start an execution, before it is started: a start without a line can't be, a line without a

@@ -3,9 +3,9 @@ import { sliceName } from '../../contract/words.ts'
 import { writeAudit } from '../../store/audit.ts'
 import { isOpen, type JobRow } from '../../store/job.ts'
 import { raise, releaseOrLog } from '../halt-job.ts'
-import { knownSliceOf } from '../inspect/slice.ts'
+import { knownSliceOf, unknownJob } from '../inspect/slice.ts'
 import type { Run } from '../task.ts'
-import type { Input } from './operate.ts'
+import type { Input } from './input.ts'
 
 /**
  * Halts an open job between two chunks: the raise waits for those in flight and shuts out every later one, so nothing is
@@ -16,26 +16,28 @@ import type { Input } from './operate.ts'
  */
 export const stop = async (run: Run, { caller, why, job: id }: Input<'stop'>): Promise<Stopped> => {
   const slice = await knownSliceOf(run, id)
-  let seen: JobRow | undefined
-  const halted = await raise(
-    run,
-    id,
-    (row) => {
-      seen = row
-      return isOpen(row) && row.halted_at === null
-    },
-    { ...slice, error: 'Stopped', cause: `${sliceName(slice)} was stopped by ${because(caller, why)}` },
-    async ({ state, execution, fence }) => {
-      const { distributor, month } = slice
-      await writeAudit(run.database, {
-        ...{ caller, why, action: 'stop', distributor, month, job: id, execution },
-        detail: { state, fence },
-      })
-    },
-  )
-  const { state, execution, lock_token: token } = seen as unknown as JobRow
-  const released = halted && token !== null && (await releaseOrLog(run, slice, token))
-  return { halted, job: id, state, execution, released }
+  const { distributor, month } = slice
+  const seen: { job?: JobRow } = {}
+  const isRunning = (job: JobRow): boolean => {
+    seen.job = job
+    return isOpen(job) && job.halted_at === null
+  }
+  const cause = `${sliceName(slice)} was stopped by ${because(caller, why)}`
+  const halted = await raise(run, id, isRunning, { distributor, month, error: 'Stopped', cause }, async (job) => {
+    await writeAudit(run.database, {
+      ...{ caller, why, action: 'stop', distributor, month, job: id, execution: job.execution },
+      detail: { state: job.state, fence: job.fence },
+    })
+  })
+  if (seen.job === undefined) throw unknownJob(id)
+  const { state, execution, lock_token: token } = seen.job
+  return {
+    halted,
+    job: id,
+    state,
+    execution,
+    released: halted && token !== null && (await releaseOrLog(run, slice, token)),
+  }
 }
 
 /** `kim: wrong file. Start again ...`: who and why, and the way on, for the halt's cause. */

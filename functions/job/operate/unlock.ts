@@ -10,7 +10,7 @@ import { release } from '../../store/lock/release.ts'
 import { statement, transaction } from '../../store/transaction.ts'
 import { raise } from '../halt-job.ts'
 import type { Run } from '../task.ts'
-import type { Input } from './operate.ts'
+import type { Input } from './input.ts'
 import { because } from './stop.ts'
 
 /**

@@ -1,0 +1,69 @@
+import { availableParallelism } from 'node:os'
+import { parseArgs } from 'node:util'
+import { FAULTS } from './matrix.ts'
+import { MOMENTS } from './moments.ts'
+
+export type Options = {
+  /** One fault or one moment, by their ids. */
+  readonly only: string | undefined
+  readonly moment: string | undefined
+  readonly tries: number
+  readonly worlds: number
+  /** The soak alone. */
+  readonly soak: boolean
+  /** Of the soak; 0: none. */
+  readonly minutes: number
+  readonly seed: number
+}
+
+export const USAGE = `node test/faults/main.ts [options]
+
+  --only FAULT      the cells of one fault
+  --moment MOMENT   the cells of one moment
+  --tries N         runs of each cell, 1 by default
+  --worlds N        stacks side by side, one a core by default
+  --soak            the random soak alone
+  --minutes N       of the soak, 2 by default; after a whole matrix or with --soak
+  --seed S          of the soak; printed where none is given
+  --list            the faults and moments
+`
+
+const numberOf = (name: string, text: string): number => {
+  const value = Number(text)
+  if (!Number.isFinite(value) || value < 0) throw new Error(`--${name} takes a number, not ${text}`)
+  return value
+}
+
+/** @throws Error with a sentence where an option is not one. */
+export const readOptions = (args: readonly string[]): Options | 'help' | 'list' => {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      only: { type: 'string' },
+      moment: { type: 'string' },
+      tries: { type: 'string', default: '1' },
+      worlds: { type: 'string', default: String(Math.max(1, Math.min(availableParallelism(), 4))) },
+      soak: { type: 'boolean', default: false },
+      minutes: { type: 'string', default: '2' },
+      seed: { type: 'string' },
+      list: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (values.help) return 'help'
+  if (values.list) return 'list'
+  const { only, moment, soak } = values
+  if (only !== undefined && !FAULTS.some(({ id }) => id === only))
+    throw new Error(`There is no fault ${only}: see --list`)
+  if (moment !== undefined && !MOMENTS.some(({ id }) => id === moment))
+    throw new Error(`There is no moment ${moment}: see --list`)
+  return {
+    only,
+    moment,
+    soak,
+    tries: Math.max(1, numberOf('tries', values.tries)),
+    worlds: Math.max(1, numberOf('worlds', values.worlds)),
+    minutes: numberOf('minutes', values.minutes),
+    seed: values.seed === undefined ? Math.floor(Math.random() * 1_000_000) : numberOf('seed', values.seed),
+  }
+}

@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { lockOf } from '../../support/invariants.ts'
+import type { Random } from './random.ts'
+import { count, type Player, type Setting } from './setting.ts'
+
+/* Who asks for runs: operators, and the schedule. They know nothing of the faults. */
+
+const WEIGHTS = { start: 10, resume: 6, undo: 2, stop: 3, schedule: 2, expire: 4 } as const
+const PAUSE_MS = [150, 700] as const
+
+const SCHEDULED = JSON.stringify({ scheduledAt: '2026-11-09T17:00:00Z' })
+
+/** What each slice was last asked for: an operator who resumes asks for the same again. */
+type Memory = Map<Player, object>
+
+const request = async (setting: Setting, player: Player, wish: object): Promise<void> => {
+  const { on } = setting.world
+  await on.start({ ...player.slice, ...wish, requestedBy: 'soak' })
+}
+
+const start = async (setting: Setting, player: Player, random: Random, memory: Memory): Promise<void> => {
+  const wish = {
+    source: random.pick(player.staged),
+    supersede: random.chance(0.5),
+    force: random.chance(0.15),
+    onHeld: random.chance(0.4) ? 'wait' : 'fail',
+    onOutage: random.chance(0.3) ? 'proceed' : 'halt',
+  }
+  memory.set(player, wish)
+  await request(setting, player, wish)
+}
+
+const stop = async ({ world }: Setting, random: Random): Promise<void> => {
+  const running = world.on.stack.engine.executions().filter(({ status }) => status === 'RUNNING')
+  random.pick(running)?.stop('Operator', 'stopped in the soak')
+}
+
+const deliver = ({ world }: Setting): void => {
+  const { engine, machineArns } = world.on.stack
+  const arn = Object.entries(machineArns).find(([name]) => name.startsWith('Dispatch'))?.[1] ?? ''
+  engine.start(arn, SCHEDULED)
+}
+
+/** A lock whose run is over ends with its TTL, five minutes later: as time would. */
+const expire = async ({ world: { on } }: Setting, { slice }: Player): Promise<void> => {
+  const holder = (await lockOf(on, slice))?.token.split('/')[0]
+  const run = on.stack.engine.executions().find(({ name }) => name === holder)
+  if (run !== undefined && run.status !== 'RUNNING') await on.valkey.del(on.lockKey(slice))
+}
+
+/** Asks for runs until the soak is over; what a store's outage does to an operator is no concern of ours. */
+export const operate = async (setting: Setting, random: Random): Promise<void> => {
+  const memory: Memory = new Map()
+  while (!setting.isOver()) {
+    const what = random.weighted(WEIGHTS)
+    const player = random.pick(setting.players)
+    if (player === undefined) return
+    count(setting, `request: ${what}`)
+    const act = async (): Promise<void> => {
+      if (what === 'start') await start(setting, player, random, memory)
+      else if (what === 'resume') await request(setting, player, memory.get(player) ?? { source: player.staged[0] })
+      else if (what === 'undo')
+        await request(setting, player, { source: { undo: true }, supersede: random.chance(0.5) })
+      else if (what === 'stop') await stop(setting, random)
+      else if (what === 'schedule') deliver(setting)
+      else await expire(setting, player)
+    }
+    await act().catch(() => undefined)
+    await sleep(random.between(...PAUSE_MS))
+  }
+}

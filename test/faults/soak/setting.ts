@@ -1,0 +1,53 @@
+import { type ShareFile, shareFile } from '../../support/share-file.ts'
+import type { TestSlice } from '../../support/test-stack.ts'
+import type { World } from '../world.ts'
+import type { Random } from './random.ts'
+
+const SLICES = 5
+const FILES = 3
+const CHUNK_ROWS = 20
+
+/** A slice, the files that its distributor ever sends, and the one that the schedule finds. */
+export type Player = {
+  readonly slice: TestSlice
+  readonly staged: readonly { readonly staged: string }[]
+  readonly scheduled: ShareFile
+}
+
+/** What the actors of a soak share. */
+export type Setting = {
+  readonly world: World
+  readonly players: readonly Player[]
+  /** Files by the digest of their staged source. */
+  readonly files: Map<string, ShareFile>
+  /** What is under way in the background and has to end before anything is judged. */
+  readonly pending: Promise<unknown>[]
+  /** How often each kind of fault struck, and each kind of request was made. */
+  readonly counts: Map<string, number>
+  readonly violations: string[]
+  readonly isOver: () => boolean
+}
+
+export const count = ({ counts }: Setting, what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1)
+
+export const openSetting = async (world: World, random: Random, isOver: () => boolean): Promise<Setting> => {
+  const { on } = world
+  const files = new Map<string, ShareFile>()
+  const players: Player[] = []
+  await on.outside.query('update distributor set active = false')
+  for (let index = 0; index < SLICES; index += 1) {
+    const slice = await on.newSlice()
+    const staged: { staged: string }[] = []
+    for (let each = 0; each < FILES; each += 1) {
+      const file = shareFile(random.between(60, 240), random.between(10_000, 900_000))
+      const source = await on.stage(file, CHUNK_ROWS)
+      files.set(source.staged, file)
+      staged.push(source)
+    }
+    const scheduled = shareFile(random.between(60, 240), random.between(10_000, 900_000))
+    await on.put(`incoming/${slice.distributor}/${slice.month}.csv`, scheduled.csv)
+    await on.seed(slice, shareFile(random.between(40, 120), random.between(10_000, 900_000)))
+    players.push({ slice, staged, scheduled })
+  }
+  return { world, players, files, pending: [], counts: new Map(), violations: [], isOver }
+}

@@ -1,0 +1,231 @@
+import { afterAll, describe, expect, test, vi } from 'vitest'
+import { lockKey } from '../../functions/contract/words.ts'
+import { haltFromCatch, haltFromStatusEvent } from '../../functions/job/halt-job.ts'
+import { openJob } from '../../functions/job/open-job.ts'
+import { publishEvents } from '../../functions/job/publish-events.ts'
+import type { Run } from '../../functions/job/task.ts'
+import { readJob } from '../../functions/store/job.ts'
+import { tryAcquire } from '../../functions/store/lock/acquire.ts'
+import { openLockClient } from '../../functions/store/lock/client.ts'
+import { newSlice, useTestDatabase } from '../support/test-database.ts'
+import { headOf, opening, testRun } from '../support/test-run.ts'
+
+const db = useTestDatabase('halt')
+const valkey = openLockClient(testRun(db.outside).env)
+afterAll(async () => (await valkey).disconnect())
+
+const run = async () => testRun(db.connect(), await valkey)
+const away = () => testRun(db.connect(), { eval: () => Promise.reject(new Error('connection refused')) })
+
+/** A job whose run holds its lock. */
+const locked = async (token: string) => {
+  const slice = await newSlice(db.outside)
+  expect(await tryAcquire(await valkey, slice, token)).toBeNull()
+  const job = await openJob(await run(), opening(slice, token, null))
+  return { slice, job, holder: async () => (await valkey).get(lockKey(slice)) }
+}
+
+type Input = Parameters<typeof haltFromCatch>[1]
+const failed = (slice: Input['slice'], job: Input['job'], token: string, change: Partial<Input> = {}): Input => ({
+  execution: `arn:execution:${token}`,
+  slice,
+  lock: { token, held: true },
+  job,
+  failure: { Error: 'ChunkMismatch', Cause: JSON.stringify({ errorMessage: 'chunk 3 differs' }) },
+  ...change,
+})
+const statusEvent = (token: string) => ({
+  'detail-type': 'Step Functions Execution Status Change' as const,
+  detail: { executionArn: `arn:execution:${token}`, status: 'TIMED_OUT' as const },
+})
+
+/** The names of what a run counts. */
+const countedBy = (by: Run): string[] => {
+  const names: string[] = []
+  vi.spyOn(by.metrics, 'addMetric').mockImplementation((name) => {
+    names.push(name)
+    return by.metrics
+  })
+  return names
+}
+
+describe('a failed run that holds the lock', () => {
+  test('halts its job and releases its lock', async () => {
+    const { slice, job, holder } = await locked('a/1')
+    const by = await run()
+    const counted = countedBy(by)
+    expect(await haltFromCatch(by, failed(slice, job, 'a/1'))).toEqual({ halted: true, job: job.id, released: true })
+    expect(await holder()).toBeNull()
+    expect(counted).toEqual(['job.halted', 'lock.hold.duration'])
+  })
+
+  test('releases its lock after its fence is raised, never before', async () => {
+    const { slice, job } = await locked('a/1')
+    const fences: (number | undefined)[] = []
+    const watching = testRun(db.connect(), {
+      eval: async (...args) => {
+        fences.push((await readJob(db.outside, job.id))?.fence)
+        return await (await valkey).eval(...args)
+      },
+    })
+    await haltFromCatch(watching, failed(slice, job, 'a/1'))
+    expect(fences).toEqual([job.fence + 1])
+  })
+
+  test('that was taken over halts nothing and leaves the lock of the other alone', async () => {
+    const { slice, job, holder } = await locked('b/2')
+    const by = await run()
+    const counted = countedBy(by)
+    expect(await haltFromCatch(by, failed(slice, { ...job, fence: 0 }, 'a/1'))).toEqual({
+      halted: false,
+      job: null,
+      released: false,
+    })
+    expect(await holder()).toBe('b/2')
+    expect(counted).toEqual([])
+  })
+
+  test('without a job releases its lock', async () => {
+    const slice = await newSlice(db.outside)
+    await tryAcquire(await valkey, slice, 'a/1')
+    const report = await haltFromCatch(await run(), failed(slice, null, 'a/1'))
+    expect(report).toEqual({ halted: false, job: null, released: true })
+  })
+
+  test('halts its job even where Valkey is away: the lock expires, and the report and the metrics say so', async () => {
+    const { slice, job, holder } = await locked('a/1')
+    const by = away()
+    const counted = countedBy(by)
+    const warned = vi.spyOn(by.logger, 'warn')
+    const report = await haltFromCatch(by, failed(slice, job, 'a/1'))
+    expect(report).toEqual({ halted: true, job: job.id, released: false })
+    expect(counted).toContain('lock.unlock.failure')
+    expect(warned.mock.calls[0]?.[1]).toMatchObject({ error: { name: 'LockUnreachable' } })
+    expect(await holder()).toBe('a/1')
+  })
+
+  test('asks Valkey nothing where it went on without a lock', async () => {
+    const { slice, job } = await locked('a/1')
+    const by = away()
+    const counted = countedBy(by)
+    const report = await haltFromCatch(by, failed(slice, job, 'a/1', { lock: { token: 'a/1', held: false } }))
+    expect(report).toEqual({ halted: true, job: job.id, released: false })
+    expect(counted).not.toContain('lock.unlock.failure')
+  })
+
+  test('under a newer token, before it could open its job again, halts the job and fence it was given', async () => {
+    const { slice, job } = await locked('a/1')
+    const report = await haltFromCatch(await run(), failed(slice, job, 'a/2'))
+    expect(report).toEqual({ halted: true, job: job.id, released: false })
+  })
+
+  test('is not mistaken for the run of another fence of the same job, nor of another job', async () => {
+    const { slice, job } = await locked('a/1')
+    const other = await openJob(await run(), opening(slice, 'b/2', headOf(job)))
+    for (const stranger of [job, { ...other, id: other.id + 1_000 }, null])
+      expect(await haltFromCatch(await run(), failed(slice, stranger, 'a/3'))).toMatchObject({ halted: false })
+    expect(await readJob(db.outside, job.id)).toMatchObject({ fence: other.fence, halted_at: null })
+  })
+})
+
+describe('the halt that a person reads', () => {
+  const haltOf = async (failure: Input['failure']) => {
+    const { slice, job } = await locked(`a/${Math.random()}`)
+    await haltFromCatch(await run(), failed(slice, job, 'a/2', { failure }))
+    const [row] = await db.outside.rows<{ error: string; cause: string }>(
+      'select halt_error as error, halt_cause as cause from job where id = ?',
+      [job.id],
+    )
+    return row
+  }
+
+  test.each([
+    ['a message in JSON', JSON.stringify({ errorMessage: 'chunk 3 differs' }), 'chunk 3 differs'],
+    ['JSON without a message', '{"trace":[]}', '{"trace":[]}'],
+    ['plain text', 'the task timed out', 'the task timed out'],
+    ['nothing', undefined, ''],
+  ])('says %s in words', async (_, Cause, cause) => {
+    expect(await haltOf({ Error: 'States.Timeout', Cause })).toEqual({ error: 'States.Timeout', cause })
+  })
+
+  test('is cut to what its columns hold, rather than refused', async () => {
+    const row = await haltOf({ Error: 'E'.repeat(300), Cause: 'c'.repeat(5_000) })
+    expect([row?.error, row?.cause]).toEqual(['E'.repeat(100), 'c'.repeat(2_000)])
+  })
+
+  test('is told to subscribers with its job, the new fence, and why; those of one job only', async () => {
+    const { slice, job } = await locked('a/1')
+    const { job: other, slice: otherSlice } = await locked('o/1')
+    await haltFromCatch(await run(), failed(slice, job, 'a/1'))
+    await haltFromCatch(await run(), failed(otherSlice, other, 'o/1'))
+    const sent: unknown[] = []
+    const by = await run()
+    vi.spyOn(by.sns, 'send').mockImplementation(async (command: { input: object }) => sent.push(command.input))
+    expect(await publishEvents(by, job.id)).toEqual({ published: 1, pending: 0 })
+    expect(await publishEvents(by, job.id)).toEqual({ published: 0, pending: 0 })
+    const [{ id, at }] = (await db.outside.rows<{ id: string; at: string }>(
+      'select event_id as id, created_at as at from outbox where job_id = ?',
+      [job.id],
+    )) as [{ id: string; at: string }]
+    const { Message, MessageAttributes } = sent[0] as { Message: string; MessageAttributes: object }
+    expect(JSON.parse(Message)).toEqual({
+      id,
+      at,
+      type: 'JobHalted',
+      distributor: slice.distributor,
+      month: slice.month,
+      execution: 'arn:execution:a/1',
+      job: job.id,
+      state: 'DELETING',
+      fence: 2,
+      error: 'ChunkMismatch',
+      cause: 'chunk 3 differs',
+    })
+    expect(MessageAttributes).toEqual({
+      id: { DataType: 'String', StringValue: id },
+      type: { DataType: 'String', StringValue: 'JobHalted' },
+    })
+  })
+})
+
+describe('an execution that ended without its Catch', () => {
+  test('has its job halted and its lock released, by the token in the row', async () => {
+    const { job, holder } = await locked('event/1')
+    const report = await haltFromStatusEvent(await run(), statusEvent('event/1'))
+    expect(report).toEqual({ halted: true, job: job.id, released: true })
+    expect(await holder()).toBeNull()
+    const row = await readJob(db.outside, job.id)
+    expect(row).toMatchObject({ halt_error: 'ExecutionTIMED_OUT', fence: 2, lock_token: null })
+  })
+
+  test('that opened no job, or whose job was halted already, is nobody to halt', async () => {
+    const nobody = { halted: false, job: null, released: false }
+    expect(await haltFromStatusEvent(await run(), statusEvent('nobody/1'))).toEqual(nobody)
+    const { slice, job } = await locked('twice/1')
+    await haltFromCatch(await run(), failed(slice, job, 'twice/1', { lock: { token: 'twice/1', held: false } }))
+    expect(await haltFromStatusEvent(await run(), statusEvent('twice/1'))).toEqual(nobody)
+  })
+
+  test('and lost its lock to another run has its job halted and the other lock left alone', async () => {
+    const { slice, job, holder } = await locked('lost/1')
+    await (await valkey).del(lockKey(slice))
+    await tryAcquire(await valkey, slice, 'other/2')
+    const report = await haltFromStatusEvent(await run(), statusEvent('lost/1'))
+    expect(report).toEqual({ halted: true, job: job.id, released: false })
+    expect(await holder()).toBe('other/2')
+  })
+
+  test('and was taken over in the very moment halts nothing', async () => {
+    const { slice, job } = await locked('race/1')
+    const by = await run()
+    const { database } = by
+    const begin = database.begin.bind(database)
+    database.begin = async () => {
+      await openJob(await run(), opening(slice, 'race/2', headOf(job)))
+      database.begin = begin
+      await begin()
+    }
+    expect(await haltFromStatusEvent(by, statusEvent('race/1'))).toMatchObject({ halted: false, job: null })
+    expect(await readJob(db.outside, job.id)).toMatchObject({ lock_token: 'race/2', halted_at: null })
+  })
+})

@@ -1,0 +1,359 @@
+import { createHash } from 'node:crypto'
+import { S3Client } from '@aws-sdk/client-s3'
+import { type FauxqsServer, startFauxqs } from 'fauxqs'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { ITEM_CHUNKS_MIN } from '../../functions/contract/limits.ts'
+import type { Manifest } from '../../functions/contract/manifest.ts'
+import type { Guarded, JobMessage } from '../../functions/contract/messages.ts'
+import type { Slice } from '../../functions/contract/words.ts'
+import { openJob } from '../../functions/job/open-job.ts'
+import { runChunks } from '../../functions/job/run-chunks.ts'
+import type { Run } from '../../functions/job/task.ts'
+import { beginRegistering, markDeleted, markRegistered, planDelete } from '../../functions/job/transitions.ts'
+import { readJob } from '../../functions/store/job.ts'
+import { insertRegisterPlan, progressOf, unmarkedChunks } from '../../functions/store/ledger.ts'
+import { loadChunk } from '../../functions/store/share-ratio.ts'
+import { writeStaged } from '../../functions/store/staged-source.ts'
+import { deleteAll, EVERYTHING, registerAll } from '../support/chunk-work.ts'
+import { linesOf, newSlice, useTestDatabase } from '../support/test-database.ts'
+import { guarded, headOf, opening, testRun } from '../support/test-run.ts'
+
+const BUCKET = 'unused'
+const db = useTestDatabase('transitions')
+let server: FauxqsServer
+let s3: S3Client
+
+beforeAll(async () => {
+  server = await startFauxqs({ port: 0, logger: false })
+  server.createBucket(BUCKET)
+  s3 = new S3Client({
+    endpoint: `http://127.0.0.1:${server.port}`,
+    region: 'ap-northeast-2',
+    forcePathStyle: true,
+    credentials: { accessKeyId: 'x', secretAccessKey: 'x' },
+  })
+})
+afterAll(async () => {
+  s3.destroy()
+  await server.stop()
+})
+
+const run = (): Run => ({ ...testRun(db.connect()), s3 })
+const setState = (id: number, state: string) => db.outside.change('update job set state = ? where id = ?', [state, id])
+const stateOf = async (id: number) => (await readJob(db.outside, id))?.state
+
+/** The names and values of what a run counts. */
+const countedBy = (by: Run): [string, number][] => {
+  const counted: [string, number][] = []
+  vi.spyOn(by.metrics, 'addMetric').mockImplementation((name, _, value) => {
+    counted.push([name, value])
+    return by.metrics
+  })
+  return counted
+}
+
+/** A staged source of `chunks` chunks, two tracks of four parties each, written to its address. */
+const staged = async (letter: string, chunks: number) => {
+  const body = (number: number): Buffer => linesOf(2 * number, 2)
+  const manifest: Manifest = {
+    version: 1,
+    digest: letter.repeat(64),
+    rows: 8 * chunks,
+    shareSum: `${200 * chunks}.000000`,
+    tracks: 2 * chunks,
+    parties: 4,
+    chunks: Array.from({ length: chunks }, (_, number) => ({
+      number,
+      rows: 8,
+      bytes: body(number).length,
+      digest: createHash('sha256').update(body(number)).digest('hex'),
+      firstIsrc: `KRA00${String(2 * number).padStart(7, '0')}`,
+      lastIsrc: `KRA00${String(2 * number + 1).padStart(7, '0')}`,
+    })),
+  }
+  await writeStaged(s3, BUCKET, manifest, body)
+  const { digest, rows, shareSum } = manifest
+  return { manifest, body, message: { digest, rows, shareSum, chunks } }
+}
+
+/** A job of that staged source in DELETED. */
+const deleted = async (letter: string, chunks: number) => {
+  const source = await staged(letter, chunks)
+  const slice = await newSlice(db.outside)
+  const job = await openJob(run(), opening(slice, 'a/1', null, { staged: source.message }))
+  await setState(job.id, 'DELETED')
+  return { ...source, slice, job, input: guarded(slice, job) }
+}
+
+describe('a run whose lock is gone', () => {
+  const tasks: readonly (readonly [string, string, (by: Run, input: Guarded) => Promise<unknown>])[] = [
+    ['plans no delete', 'DELETING', planDelete],
+    ['does not set DELETED', 'DELETING', markDeleted],
+    ['does not begin to register', 'DELETED', beginRegistering],
+    ['does not set REGISTERED', 'REGISTERING', markRegistered],
+    ['writes no chunk', 'REGISTERING', (by, input) => registerAll(by, { ...input, item: EVERYTHING }, [linesOf(0, 2)])],
+  ]
+
+  test.each(tasks)('%s', async (_, state, work) => {
+    const { message, manifest } = await staged('a', 1)
+    const slice = await newSlice(db.outside)
+    const job = await openJob(run(), opening(slice, 'a/1', null, { staged: message }))
+    await setState(job.id, state)
+    if (state === 'REGISTERING') await insertRegisterPlan(db.outside, job.id, manifest.chunks)
+    const lost = { ...guarded(slice, job, 'a/1'), lock: { token: 'a/1', held: true } }
+    await expect(work(run(), lost)).rejects.toMatchObject({ name: 'LockLost' })
+    const row = await readJob(db.outside, job.id)
+    expect(row).toMatchObject({ state, delete_plans: 0 })
+    expect(await progressOf(db.outside, job.id, 'register')).toMatchObject({ marked: 0 })
+  })
+})
+
+describe('beginning to register', () => {
+  test("writes the manifest's chunks into the ledger, and said again only names what is left", async () => {
+    const { input, job, manifest, body } = await deleted('b', 3)
+    expect(await beginRegistering(run(), input)).toEqual({ chunks: 3, items: [{ from: 0, to: 2 }] })
+    expect(await stateOf(job.id)).toBe('REGISTERING')
+    const ledger = await unmarkedChunks(db.outside, job.id, 'register')
+    expect(ledger).toEqual(
+      manifest.chunks.map(({ number, firstIsrc, digest }) => ({
+        number,
+        from_isrc: firstIsrc,
+        before_isrc: null,
+        object_digest: digest,
+        row_count: 8,
+      })),
+    )
+    await registerAll(run(), { ...input, item: { from: 0, to: 0 } }, [body(0)])
+    expect(await beginRegistering(run(), input)).toEqual({ chunks: 2, items: [{ from: 1, to: 2 }] })
+    expect(await progressOf(db.outside, job.id, 'register')).toEqual({ chunks: 3, marked: 1, rows: 24, markedRows: 8 })
+  })
+
+  test.each(['DELETING', 'REGISTERED'])('is refused in %s', async (state) => {
+    const { input, job } = await deleted('c', 1)
+    await setState(job.id, state)
+    await expect(beginRegistering(run(), input)).rejects.toMatchObject({ name: 'StaleFence' })
+    expect(await progressOf(db.outside, job.id, 'register')).toMatchObject({ chunks: 0 })
+  })
+
+  test('by a run that was taken over is refused, saying which run goes on', async () => {
+    const { input, slice, job, message } = await deleted('d', 1)
+    await openJob(run(), opening(slice, 'b/2', headOf(job), { staged: message }))
+    const refused = beginRegistering(run(), input)
+    await expect(refused).rejects.toMatchObject({ name: 'StaleFence', job: job.id, fence: 1, state: 'DELETED' })
+    await expect(refused).rejects.toThrow(
+      'DELETED under fence 2. Nothing was written; look at the run arn:execution:b/2',
+    )
+  })
+
+  test('keeps more chunks than one statement takes', async () => {
+    const { job } = await deleted('e', 1)
+    const chunk = { rows: 1, bytes: 1, digest: 'f'.repeat(64), firstIsrc: 'KRA000000000', lastIsrc: 'KRA000000000' }
+    await insertRegisterPlan(
+      db.outside,
+      job.id,
+      Array.from({ length: 2_001 }, (_, number) => ({ ...chunk, number })),
+    )
+    expect(await progressOf(db.outside, job.id, 'register')).toMatchObject({ chunks: 2_001, rows: 2_001 })
+  })
+})
+
+describe('DELETED', () => {
+  test('is answered again to a repetition, and refused once the job has moved on', async () => {
+    const { input, job } = await deleted('1', 1)
+    expect(await markDeleted(run(), input)).toEqual({ ...job, state: 'DELETED' })
+    await setState(job.id, 'REGISTERING')
+    await expect(markDeleted(run(), input)).rejects.toMatchObject({ name: 'StaleFence' })
+  })
+})
+
+describe('REGISTERED', () => {
+  const registered = async (letter: string, chunks: number) => {
+    const begun = await deleted(letter, chunks)
+    await beginRegistering(run(), begun.input)
+    const bodies = Array.from({ length: chunks }, (_, number) => begun.body(number))
+    return { ...begun, bodies, whole: { ...begun.input, item: EVERYTHING } }
+  }
+
+  test('is told to subscribers with what was registered, once, and how long the run held the slice is counted', async () => {
+    const { input, whole, bodies, slice, job, message } = await registered('2', 2)
+    await registerAll(run(), whole, bodies)
+    const by = run()
+    const counted = countedBy(by)
+    expect(await markRegistered(by, input)).toEqual({ ...job, state: 'REGISTERED' })
+    expect(await markRegistered(by, input)).toEqual({ ...job, state: 'REGISTERED' })
+    expect(counted.map(([name]) => name)).toEqual(['lock.hold.duration'])
+    expect(counted[0]?.[1]).toBeGreaterThan(0)
+    const events = await db.outside.rows('select type, payload from outbox where job_id = ?', [job.id])
+    const payload = {
+      distributor: slice.distributor,
+      month: slice.month,
+      job: job.id,
+      fence: job.fence,
+      source: message.digest,
+      rows: 16,
+      shareSum: '400.000000',
+    }
+    expect(events).toEqual([{ type: 'JobRegistered', payload }])
+  })
+
+  test('is refused with chunks to do, and without any chunk at all, telling how many', async () => {
+    const { input, whole, bodies, job } = await registered('3', 2)
+    await registerAll(run(), { ...whole, item: { from: 0, to: 0 } }, bodies)
+    await expect(markRegistered(run(), input)).rejects.toMatchObject({
+      name: 'ChunksUnfinished',
+      message: expect.stringContaining('1 of 2 chunks'),
+      job: job.id,
+      fence: 1,
+      state: 'REGISTERING',
+    })
+    await db.outside.change('delete from job_chunk where job_id = ?', [job.id])
+    await expect(markRegistered(run(), input)).rejects.toMatchObject({ name: 'ChunksUnfinished' })
+  })
+
+  test('is refused for a slice that does not hold what the file has, with both sums', async () => {
+    const { input, whole, bodies, slice, job } = await registered('4', 1)
+    await registerAll(run(), whole, bodies)
+    await loadChunk(db.outside, slice, linesOf(50, 1))
+    await expect(markRegistered(run(), input)).rejects.toMatchObject({
+      name: 'SliceMismatch',
+      message: expect.stringMatching(/holds 12 rows summing to 300\.000000, the file has 8 summing to 200\.000000/),
+      job: job.id,
+    })
+    expect(await stateOf(job.id)).toBe('REGISTERING')
+  })
+})
+
+describe('a delete plan', () => {
+  test('made again replaces only what is not deleted yet, under new numbers', async () => {
+    const slice = await newSlice(db.outside)
+    await loadChunk(db.outside, slice, linesOf(0, 6_000))
+    const job = await openJob(run(), opening(slice, 'a/1', null))
+    const input = guarded(slice, job)
+    expect(await planDelete(run(), input)).toEqual({ chunks: 3, items: [{ from: 0, to: 2 }] })
+    await deleteAll(run(), slice, job, { from: 1, to: 1 })
+    const again = await planDelete(run(), input)
+    expect(again).toMatchObject({ chunks: 2, items: [{}] })
+    expect(again.items[0]?.from).toBeGreaterThan(2)
+    expect((await readJob(db.outside, job.id))?.delete_plans).toBe(2)
+    await deleteAll(run(), slice, job)
+    await markDeleted(run(), input)
+    const done = await progressOf(db.outside, job.id, 'delete')
+    expect(done).toEqual({ chunks: 3, marked: 3, rows: 24_000, markedRows: 24_000 })
+  })
+
+  test('of rows that appear before the first and behind the last range still covers them', async () => {
+    const slice = await newSlice(db.outside)
+    await loadChunk(db.outside, slice, linesOf(1_000, 2))
+    const job = await openJob(run(), opening(slice, 'a/1', null))
+    await planDelete(run(), guarded(slice, job))
+    for (const track of [0, 9_000]) await loadChunk(db.outside, slice, linesOf(track, 1))
+    expect(await deleteAll(run(), slice, job)).toEqual({ chunks: 1, rows: 16 })
+    expect(await markDeleted(run(), guarded(slice, job))).toMatchObject({ state: 'DELETED' })
+    expect(await progressOf(db.outside, job.id, 'delete')).toMatchObject({ markedRows: 16 })
+  })
+
+  test('of a slice that never empties says how far it is from giving up', async () => {
+    const slice = await newSlice(db.outside)
+    await loadChunk(db.outside, slice, linesOf(0, 1))
+    const job = await openJob(run(), opening(slice, 'a/1', null))
+    for (const [plans, name] of [
+      [1, 'SliceNotEmpty'],
+      [4, 'SliceNotEmpty'],
+      [5, 'SliceKeepsFilling'],
+    ] as const) {
+      await db.outside.change('update job set delete_plans = ? where id = ?', [plans, job.id])
+      const refused = markDeleted(run(), guarded(slice, job))
+      await expect(refused).rejects.toMatchObject({ name, job: job.id, fence: 1, state: 'DELETING' })
+    }
+  })
+})
+
+describe('the chunk loop', () => {
+  const CHUNKS = ITEM_CHUNKS_MIN
+  const begun = async (letter: string) => {
+    const { input, body, slice, job } = await deleted(letter, CHUNKS)
+    await beginRegistering(run(), input)
+    return { slice, job, body, input: { ...input, item: EVERYTHING } }
+  }
+  const write = (by: Run, slice: Slice) => async (_: unknown, body: Buffer) =>
+    (await loadChunk(by.database, slice, body)).rows
+
+  test('prepares each chunk once, one ahead of the chunk that is written, and counts rows and time', async () => {
+    const { slice, input, body } = await begun('5')
+    const by = run()
+    const counted = countedBy(by)
+    const order: string[] = []
+    const report = await runChunks(by, input, 'register', {
+      prepare: async ({ number }) => {
+        order.push(`prepare ${number}`)
+        return body(number)
+      },
+      write: async (chunk, prepared) => {
+        order.push(`write ${chunk.number}`)
+        return await write(by, slice)(chunk, prepared)
+      },
+    })
+    expect(report).toEqual({ chunks: CHUNKS, rows: 8 * CHUNKS })
+    expect(order.slice(0, 4)).toEqual(['prepare 0', 'prepare 1', 'write 0', 'prepare 2'])
+    expect(order).toHaveLength(2 * CHUNKS)
+    expect(counted.map(([name]) => name)).toEqual([...Array<string>(CHUNKS).fill('chunk.duration'), 'chunk.rows'])
+    expect(counted.at(-1)?.[1]).toBe(8 * CHUNKS)
+    expect(counted.slice(0, -1).every(([, ms]) => ms >= 0 && ms < 60_000)).toBe(true)
+  })
+
+  test('that cannot prepare a chunk has written those before it and nothing after', async () => {
+    const { slice, input, body, job } = await begun('6')
+    const by = run()
+    const failing = runChunks(by, input, 'register', {
+      prepare: async ({ number }) => {
+        if (number === 2) throw new Error('the object is away')
+        return body(number)
+      },
+      write: write(by, slice),
+    })
+    await expect(failing).rejects.toThrow('the object is away')
+    expect(await progressOf(db.outside, job.id, 'register')).toMatchObject({ marked: 2 })
+  })
+
+  test('fails for its own chunk even where the next one could not be prepared either', async () => {
+    const { input } = await begun('7')
+    const failing = runChunks(run(), input, 'register', {
+      prepare: async ({ number }) => {
+        if (number === 1) throw new Error('the object is away')
+      },
+      write: async () => {
+        throw new Error('the rows differ')
+      },
+    })
+    await expect(failing).rejects.toThrow('the rows differ')
+  })
+
+  test('with no time left stops before its first chunk, by the name that is called again at once', async () => {
+    const { input, job } = await begun('8')
+    const stopped = registerAll({ ...run(), remainingMs: () => 39_999 }, input, [])
+    await expect(stopped).rejects.toMatchObject({
+      name: 'OutOfTime',
+      message: expect.stringContaining(`after 0 of ${CHUNKS} chunks`),
+      fence: 1,
+    })
+    expect(await progressOf(db.outside, job.id, 'register')).toMatchObject({ marked: 0 })
+  })
+
+  test('with just enough time left goes on', async () => {
+    const { input, body } = await begun('9')
+    const bodies = Array.from({ length: CHUNKS }, (_, number) => body(number))
+    expect(await registerAll({ ...run(), remainingMs: () => 40_000 }, input, bodies)).toMatchObject({ chunks: CHUNKS })
+  })
+
+  test('of chunks that are all marked asks for nothing', async () => {
+    const { input, body, job } = await begun('0')
+    const bodies = Array.from({ length: CHUNKS }, (_, number) => body(number))
+    await registerAll(run(), input, bodies)
+    const again: JobMessage = { ...job, state: 'REGISTERING' }
+    const report = await runChunks({ ...run(), remainingMs: () => 0 }, { ...input, job: again }, 'register', {
+      prepare: async () => Promise.reject(new Error('asked')),
+      write: async () => Promise.reject(new Error('written')),
+    })
+    expect(report).toEqual({ chunks: 0, rows: 0 })
+  })
+})
