@@ -1,8 +1,9 @@
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { monthDate, type Slice } from '../functions/contract/words.ts'
+import type { Slice } from '../functions/contract/words.ts'
 import { insertJob } from '../functions/store/job.ts'
+import { deleteRange, planRanges } from '../functions/store/share-ratio.ts'
 import { closeSetting, openSetting, type Setting } from '../local/day/setting.ts'
 import { generateRatios } from '../local/generate.ts'
 import { type Stack, startStack } from '../local/stack.ts'
@@ -24,7 +25,12 @@ export type Ground = {
   readonly settings: Readonly<Record<string, string>>
   /** Generated files by their number of rows. */
   readonly files: Map<number, Promise<string>>
+  /** Slices that Sharelock has registered, by their number. */
+  readonly registered: Map<number, Registered>
 }
+
+/** A slice that Sharelock registered from a file, so that every further run deletes and loads the same rows. */
+export type Registered = { readonly slice: Slice; readonly rows: number; readonly digest: string }
 
 const MONTH = '2026-10'
 
@@ -86,7 +92,7 @@ export const openGround = async (sizes: Sizes, say: Say): Promise<Ground> => {
       ...facts.settings,
       neighbours: `${sizes.neighbours} x ${sizes.neighbourRows.toLocaleString('en-US')} rows`,
     }
-    const ground: Ground = { sizes, say, stack, setting, neighbours, settings, files: new Map() }
+    const ground: Ground = { sizes, say, stack, setting, neighbours, settings, files: new Map(), registered: new Map() }
     const staged = await stageFile(await fileOf(ground, sizes.neighbourRows))
     for (const slice of neighbours) await settleNeighbour(ground, slice, staged)
     return ground
@@ -101,15 +107,10 @@ export const closeGround = async ({ setting, stack }: Ground): Promise<void> => 
   await stack.stop()
 }
 
-/** Empties a slice behind the system's back, whatever it holds. */
+/** Empties a slice behind the system's back, whatever it holds; by ranges, so that it never walks over what it deleted. */
 export const emptySlice = async ({ setting: { database } }: Ground, slice: Slice): Promise<void> => {
-  for (;;) {
-    const { affectedRows } = await database.change(
-      'delete from share_ratio where distributor_id = ? and settlement_month = ? limit 100000',
-      [slice.distributorId, monthDate(slice.month)],
-    )
-    if (affectedRows === 0) return
-  }
+  for (const [number, range] of (await planRanges(database, slice)).entries())
+    await deleteRange(database, slice, { ...range, number, object_digest: null })
 }
 
 /** Calm server, counters at zero: what precedes every measurement. */

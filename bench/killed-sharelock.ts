@@ -2,11 +2,11 @@ import { SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn'
 import type { Slice } from '../functions/contract/words.ts'
 import { newestJobId } from '../local/day/setting.ts'
 import { sliceFingerprint } from '../local/fingerprint.ts'
-import type { Ground } from './ground.ts'
+import type { Ground, Registered } from './ground.ts'
 import { untilHalfway } from './halfway.ts'
 import type { Killed } from './killed.ts'
 import type { Step } from './peers/way.ts'
-import { type Registered, startRun, untilRegistered } from './sharelock.ts'
+import { startRun, untilRegistered } from './sharelock.ts'
 import type { StagedFile } from './staged-file.ts'
 
 const TASKS = { delete: 'DeleteChunk', register: 'RegisterChunk' } as const

@@ -26,9 +26,10 @@ import { FULL, SMALL } from './settings.ts'
  *
  *   --only peers,lock   these sections; the others' results stay as they are
  *   --small             a minute or two, to see it work; its page stays under .local
+ *   --rounds 1          how often each measurement is repeated; 3 by default
  *   --page              no measuring, only the page
  */
-const SECTIONS: readonly Section[] = [replace, peers, killed, scale, lanes, chunks, readers, snapshot, lock, stage]
+const SECTIONS: readonly Section[] = [replace, peers, killed, lanes, chunks, readers, snapshot, scale, lock, stage]
 const NAMES = SECTIONS.map(({ name }) => name)
 
 // The lanes that run in this process count for themselves; their metrics would stand between the lines.
@@ -38,6 +39,7 @@ process.env.POWERTOOLS_LOG_LEVEL = 'SILENT'
 const { values } = parseArgs({
   options: {
     only: { type: 'string' },
+    rounds: { type: 'string' },
     small: { type: 'boolean', default: false },
     page: { type: 'boolean', default: false },
   },
@@ -46,7 +48,8 @@ const { small } = values
 const wanted = values.page ? [] : (values.only?.split(',') ?? NAMES)
 for (const name of wanted)
   if (!NAMES.includes(name)) throw new Error(`There is no section ${name}; the sections are: ${NAMES.join(', ')}`)
-const sizes = small ? SMALL : FULL
+const standard = small ? SMALL : FULL
+const sizes = { ...standard, rounds: Number(values.rounds ?? standard.rounds) }
 
 const startedAt = performance.now()
 const say = (line: string): void =>

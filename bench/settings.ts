@@ -44,7 +44,7 @@ export const FULL: Sizes = {
   lockS: 3,
   contentionS: 15,
   starters: 100,
-  stage: [800_000, 4_000_000],
+  stage: [800_000, 3_200_000],
 }
 
 /** To see the benchmark work, not to measure anything. */

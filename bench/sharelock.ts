@@ -1,11 +1,8 @@
 import type { Slice } from '../functions/contract/words.ts'
 import { uploadKey } from '../local/day/files.ts'
-import { fileOf, type Ground, measuredSlice, ready, type Times } from './ground.ts'
+import { fileOf, type Ground, measuredSlice, type Registered, ready, type Times } from './ground.ts'
 import { forgetTransactions, longestTransactionMs } from './server.ts'
 import { fetchStaged, type StagedFile } from './staged-file.ts'
-
-/** A slice that Sharelock registered from a file, so that every further run deletes and loads the same rows. */
-export type Registered = { readonly slice: Slice; readonly rows: number; readonly digest: string }
 
 let runs = 0
 
@@ -24,8 +21,10 @@ export const untilRegistered = async (ground: Ground, arn: string): Promise<void
   if (status !== 'SUCCEEDED') throw new Error(`The run ${arn} ended as ${status}: ${error} ${cause}`)
 }
 
-/** Generates a file, uploads it and registers it in measured slice `number`. Also warms the sandboxes. */
+/** Generates a file, uploads it and registers it in measured slice `number`, once. Also warms the sandboxes. */
 export const registerFirst = async (ground: Ground, number: number, rows: number): Promise<Registered> => {
+  const known = ground.registered.get(number)
+  if (known?.rows === rows) return known
   const slice = await measuredSlice(ground, number)
   const path = await fileOf(ground, rows)
   const key = uploadKey(slice.distributor, slice.month, path)
@@ -34,7 +33,9 @@ export const registerFirst = async (ground: Ground, number: number, rows: number
   await untilRegistered(ground, arn)
   const { output } = await ground.setting.operator.describe(arn)
   const { staged } = JSON.parse(output ?? '{}') as { staged: { digest: string } }
-  return { slice, rows, digest: staged.digest }
+  const registered = { slice, rows, digest: staged.digest }
+  ground.registered.set(number, registered)
+  return registered
 }
 
 export const stagedOf = (ground: Ground, { digest }: Registered): Promise<StagedFile> =>

@@ -7,8 +7,8 @@ import type { Run } from '../functions/job/task.ts'
 import { Database } from '../functions/store/database.ts'
 import { readProgress } from '../local/day/progress.ts'
 import { newestJobId } from '../local/day/setting.ts'
-import type { Ground } from './ground.ts'
-import { type Registered, stagedOf, startRun, untilRegistered } from './sharelock.ts'
+import type { Ground, Registered } from './ground.ts'
+import { stagedOf, startRun, untilRegistered } from './sharelock.ts'
 
 const POLL_MS = 10
 

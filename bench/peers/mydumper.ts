@@ -10,6 +10,9 @@ const SOURCE = 'bench_dump'
 /** MiB of a dump file; the loader's threads take a file each. */
 const FILE_MIB = 4
 
+/** One statement copies the whole slice. */
+const COPY_TIMEOUT_MS = 300_000
+
 /** Writes the rows of one slice as a dump, through a table that holds nothing else. */
 export const dumpSlice = async (tools: Tools, database: Database, target: Target, folder: string): Promise<void> => {
   const { host, port, user, distributorId, month } = target
@@ -19,6 +22,7 @@ export const dumpSlice = async (tools: Tools, database: Database, target: Target
   await database.change(
     `insert into ${SOURCE}.share_ratio select * from share_ratio where distributor_id = ? and settlement_month = ?`,
     [distributorId, month],
+    { timeoutMs: COPY_TIMEOUT_MS },
   )
   await mkdir(folder, { recursive: true })
   const from = ['-h', host, '-P', String(port), '-u', user, '-B', SOURCE, '-T', 'share_ratio']

@@ -18,6 +18,7 @@ const killSharelock = async (ground: Ground, expected: string): Promise<Killed[]
     found.push(await stopRun(ground, registered, staged, expected, step))
   }
   await emptySlice(ground, registered.slice)
+  ground.registered.delete(6)
   return found
 }
 

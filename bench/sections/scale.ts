@@ -21,6 +21,7 @@ const measure = async (ground: Ground) => {
       longestMs: Math.max(...times.flatMap((one) => [one.longestDeleteMs, one.longestRegisterMs])),
     })
     await emptySlice(ground, registered.slice)
+    ground.registered.delete(11 + place)
     ground.say(`${whole(rows)} rows done`)
   }
   return figures

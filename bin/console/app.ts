@@ -83,7 +83,7 @@ export const consoleApp = (desk: Console): Hono<Env> => {
     throw new UploadTooLarge()
   }
   app.use('/slices/*', bodyLimit({ maxSize: FORM_BYTES_MAX, onError: tooLarge }))
-  app.use('/plans/*', bodyLimit({ maxSize: FORM_BYTES_MAX, onError: tooLarge }))
+  app.use('/plans/:id/start', bodyLimit({ maxSize: FORM_BYTES_MAX, onError: tooLarge }))
 
   for (const [name, type] of Object.entries(ASSETS))
     app.get(`/assets/${name}`, async (c) =>

@@ -89,7 +89,7 @@ const differenceTo = async (
 }
 
 /** True where the change is so large that it may be a mistake: see CHANGED_SHARE_MAX and ROWS_SHARE_MIN. */
-const isLarge = ({ against, removed, changed }: Difference, rowsNow: number, rowsNew: number): boolean => {
+export const isLarge = ({ against, removed, changed }: Difference, rowsNow: number, rowsNew: number): boolean => {
   // Rows that no job registered cannot be compared, and no undo brings them back.
   if (against === null) return rowsNow > 0
   return removed + changed > against.rows * CHANGED_SHARE_MAX || rowsNew < against.rows * ROWS_SHARE_MIN

@@ -6,12 +6,16 @@ import { type Browser, startBrowser } from '../support/chromium.ts'
 import type { ShareFile } from '../support/share-file.ts'
 import type { TestSlice, TestStack } from '../support/test-stack.ts'
 
+const WAIT_MS = 90_000
+
 export type Choice = Pick<ConsoleOptions, 'uploadBytesMax'> & { readonly locale?: string }
 
 /** Somebody at a browser with the console of a local stack open, and everything the browser did that it should not. */
 export class ConsoleOperator {
   readonly page: Page
   readonly origin: string
+  /** The address that was printed; it has been used. */
+  readonly url: string
   readonly #console: RunningConsole
   readonly #browser: Browser
   /** Requests to anywhere but the console, errors of scripts, and what the content security policy refused. */
@@ -19,6 +23,7 @@ export class ConsoleOperator {
 
   private constructor(page: Page, console: RunningConsole, browser: Browser) {
     this.page = page
+    this.url = console.url
     this.origin = new URL(console.url).origin
     this.#console = console
     this.#browser = browser
@@ -42,6 +47,8 @@ export class ConsoleOperator {
     const browser = await startBrowser({ locale, viewport: { width: 1_280, height: 900 } })
     const page = browser.context.pages()[0] ?? (await browser.context.newPage())
     const operator = new ConsoleOperator(page, console, browser)
+    // Two busy cores: everything comes, sometimes late.
+    page.setDefaultTimeout(WAIT_MS)
     await page.goto(console.url)
     return operator
   }

@@ -6,6 +6,7 @@ import { World } from './world.ts'
 const MATRIX_MS_MAX = 60 * 60_000
 
 export type MatrixRun = {
+  readonly servers: { readonly mysql: string; readonly valkey: string }
   readonly results: readonly Result[]
   readonly notRun: readonly Combination[]
   readonly ms: number
@@ -31,11 +32,13 @@ export const runMatrix = async (
 ): Promise<MatrixRun> => {
   const startedAt = performance.now()
   const results: Result[] = []
+  let servers = { mysql: '', valkey: '' }
   let next = 0
   const isLate = () => performance.now() - startedAt > MATRIX_MS_MAX
   const lane = async (): Promise<void> => {
     const world = await World.start()
     try {
+      servers = await world.versions()
       while (next < cells.length && !isLate()) {
         const cell = cells[next++]
         if (cell === undefined) return
@@ -48,5 +51,5 @@ export const runMatrix = async (
     }
   }
   await Promise.all(Array.from({ length: Math.min(worldCount, cells.length) }, lane))
-  return { results, notRun: cells.slice(next), ms: performance.now() - startedAt }
+  return { results, servers, notRun: cells.slice(next), ms: performance.now() - startedAt }
 }

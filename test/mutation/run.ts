@@ -5,7 +5,7 @@ import { LOCAL, RUNS } from '../../local/paths.ts'
 import { findMysql, findValkey } from '../../local/servers/find.ts'
 import { MysqlServer } from '../../local/servers/mysql.ts'
 import { ValkeyServer } from '../../local/servers/valkey.ts'
-import { printScores, type SectionResult, writeScores } from './report.ts'
+import { printScores, resultFile, writeScores } from './report.ts'
 import { SECTIONS, type Section, sectionOf } from './sections.ts'
 
 /*
@@ -13,8 +13,9 @@ import { SECTIONS, type Section, sectionOf } from './sections.ts'
  *
  *   node test/mutation/run.ts [--write] [section ...]
  *
- * All sections if none is named; --write puts the scores of all sections into docs/mutation.md. Every mutant that
- * survived stands in .local/mutation/<section>.json, the format of mutation-testing-elements' reports.
+ * All sections if none is named. Results stay in .local/mutation/<section>.json, the format of mutation-testing-elements'
+ * reports, with every mutant that survived; a later run repeats only what its changed code or tests may have changed.
+ * --write puts the scores of all results into docs/mutation.md.
  */
 
 /** Nothing here has to survive a power cut, and each mutant's tests migrate databases of their own. */
@@ -47,30 +48,27 @@ const withServers = async <T>(work: () => Promise<T>): Promise<T> => {
   }
 }
 
-const mutate = async (section: Section): Promise<SectionResult> => {
-  process.env.SHARELOCK_MUTATION = section.name
+const mutate = async ({ name, mutate }: Section): Promise<void> => {
+  process.env.SHARELOCK_MUTATION = name
   const stryker = new Stryker({
     configFile: 'test/mutation/stryker.config.json',
-    mutate: [...section.mutate],
-    tempDirName: join(LOCAL, 'mutation', `sandbox-${section.name}`),
+    mutate: [...mutate],
+    tempDirName: join(LOCAL, 'mutation', `sandbox-${name}`),
     incremental: true,
-    incrementalFile: join(LOCAL, 'mutation', `${section.name}.json`),
+    incrementalFile: resultFile(name),
   })
-  const startedAt = performance.now()
-  const mutants = await stryker.runMutationTest()
-  return { section: section.name, seconds: (performance.now() - startedAt) / 1_000, mutants }
+  await stryker.runMutationTest()
 }
 
 const main = async (args: readonly string[]): Promise<void> => {
   const names = args.filter((arg) => arg !== '--write')
   const sections = names.length === 0 ? SECTIONS : names.map(sectionOf)
-  const results: SectionResult[] = []
   const all = async (): Promise<void> => {
-    for (const section of sections) results.push(await mutate(section))
+    for (const section of sections) await mutate(section)
   }
   await (sections.some(({ servers }) => servers) ? withServers(all) : all())
-  printScores(results)
-  if (args.includes('--write') && names.length === 0) await writeScores(results)
+  await printScores()
+  if (args.includes('--write')) await writeScores()
 }
 
 try {

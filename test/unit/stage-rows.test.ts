@@ -171,6 +171,12 @@ describe('a staged source', () => {
     )
   })
 
+  test('keeps the longest values a row may have', async () => {
+    const [rightType, party] = ['R'.repeat(20), 'p'.repeat(20)]
+    const lines = linesOf(await stageText(`${HEADER}KRA012600001,${rightType},${party},100\n`))
+    expect(lines).toBe(`KRA012600001\t${rightType}\t${party}\t100.000000\n`)
+  })
+
   test('sums its shares exactly where doubles would not', async () => {
     const list = Array.from(
       { length: 10_000 },
@@ -223,6 +229,22 @@ describe('rows together', () => {
   test('are judged per right type', async () => {
     const text = `${HEADER}KRA012600001,P,A,100.00\nKRA012600001,M,A,100.00\nKRA012600001,M,B,1.00\n`
     expect(verdictsOf(await stageText(text, EXACT))).toEqual(['3:- sum-above-100'])
+  })
+
+  test('have the tolerance of their own parties, however many rows stand before them', async () => {
+    const before = Array.from({ length: 50 }, (_, n) => `KRA01260${String(n).padStart(4, '0')},P,A,100.0\n`).join('')
+    const split = (share: string): string => `KRA012699999,P,A,50.0\nKRA012699999,P,B,${share}\n`
+    expect((await stageText(HEADER + before + split('50.1'), EXACT)).accepted).toBe(true)
+    const result = await stageText(HEADER + before + split('50.2'), EXACT)
+    expect(verdictsOf(result)).toEqual(['52:- sum-above-100'])
+    expect(errorsOf(result)[0]?.message).toContain('2 parties')
+  })
+
+  test('are named by the line that comes first in the file, not in the order of the key', async () => {
+    const text = `${HEADER}KRA012600001,P,C,50\nKRA012600001,P,B,50\nKRA012600001,P,A,50\n`
+    expect(verdictsOf(await stageText(text))).toEqual(['2:- sum-above-100'])
+    const middle = `${HEADER}KRA012600001,P,C,50\nKRA012600001,P,A,50\nKRA012600001,P,B,50\n`
+    expect(verdictsOf(await stageText(middle))).toEqual(['2:- sum-above-100'])
   })
 
   test('agree with a sum in BigInt for every group', async () => {

@@ -6,19 +6,37 @@ const lost = document.getElementById('lost')
 
 /** Makes `now` like `next`, keeping every element that can stay: focus, selection and scrolling are the reader's. */
 const morph = (now, next) => {
-  if (now.nodeName !== next.nodeName || now.id !== next.id) return now.replaceWith(next)
   if (now.nodeType !== Node.ELEMENT_NODE) {
     if (now.data !== next.data) now.data = next.data
     return
   }
   for (const { name } of [...now.attributes]) if (!next.hasAttribute(name)) now.removeAttribute(name)
   for (const { name, value } of next.attributes) if (now.getAttribute(name) !== value) now.setAttribute(name, value)
-  const [old, fresh] = [[...now.childNodes], [...next.childNodes]]
-  fresh.forEach((node, index) => {
-    if (old[index] === undefined) now.append(node)
-    else morph(old[index], node)
-  })
-  for (const node of old.slice(fresh.length)) node.remove()
+  let at = now.firstChild
+  for (const node of [...next.childNodes]) {
+    const same = sameOf(now, at, node)
+    if (same === null) {
+      now.insertBefore(node, at)
+      continue
+    }
+    // What stands before it is gone from the page. An element that were moved instead would lose the focus.
+    while (at !== same) at = removed(at)
+    at = same.nextSibling
+    morph(same, node)
+  }
+  while (at !== null) at = removed(at)
+}
+
+/** What stands for `node` in the page now: the element of its id, or what comes next if that is of its kind. */
+const sameOf = (parent, at, node) => {
+  if (node.id) return [...parent.children].find(({ id, nodeName }) => id === node.id && nodeName === node.nodeName) ?? null
+  return at !== null && !at.id && at.nodeName === node.nodeName ? at : null
+}
+
+const removed = (node) => {
+  const next = node.nextSibling
+  node.remove()
+  return next
 }
 
 const refresh = async () => {

@@ -15,7 +15,7 @@ export const actions = (view: View, slice: SliceView): Html => {
   const isHalted = jobs[0]?.status === 'halted'
   const wasRegistered = jobs.slice(1).some(({ state }) => state === 'REGISTERED')
   if (!isNewest(slice)) return html``
-  return html`<section class="actions" aria-label="${words.actions}">
+  return html`<section id="actions" class="actions" aria-label="${words.actions}">
     ${runs ? html`<a id="stop" class="button danger" href="${at}/ask/stop">${words.stop}</a>` : ''}
     ${!runs && isHalted ? html`<a id="resume" class="button main" href="${at}/ask/resume">${words.resume}</a>` : ''}
     <a id="start" class="button" href="/start?distributor=${distributor}&month=${month}">${words.start}</a>

@@ -11,7 +11,7 @@ export const jobsTable = (
   { distributor, month, jobs }: SliceReport,
   shown: JobReport | null,
 ): Html => html`
-  <section class="panel" aria-labelledby="jobs">
+  <section id="jobs-panel" class="panel" aria-labelledby="jobs">
     <h2 id="jobs">${words.jobs}</h2>
     <div class="scroll" role="region" aria-labelledby="jobs" tabindex="0"><table>
       <thead><tr>
@@ -42,7 +42,7 @@ export const jobsTable = (
   </section>`
 
 export const auditTable = (words: Words, audit: readonly AuditLine[]): Html => html`
-  <section class="panel" aria-labelledby="audit">
+  <section id="audit-panel" class="panel" aria-labelledby="audit">
     <h2 id="audit">${words.audit}</h2>
     ${
       audit.length === 0

@@ -32,7 +32,7 @@ export const slicePage = (view: View, slice: SliceView): Page => {
       ${outcome(words, slice)}
       ${actions(view, slice)}
       ${job === null ? html`<p class="empty">${words.noJobYet}</p>` : jobPanel(words, slice, job)}
-      <div class="columns">
+      <div id="columns" class="columns">
         ${job === null ? '' : factsPanel(words, job)}
         ${lockPanel(words, report)}
       </div>
@@ -42,7 +42,7 @@ export const slicePage = (view: View, slice: SliceView): Page => {
 }
 
 const jobPanel = (words: Words, slice: SliceView, job: JobReport): Html => html`
-  <section class="panel job" aria-labelledby="job">
+  <section id="job-panel" class="panel job" aria-labelledby="job">
     <h2 id="job">${words.jobNumber(job.job)} ${job.isUndo ? html`<span class="tag">${words.isUndo}</span>` : ''}</h2>
     ${
       isNewest(slice)

@@ -26,7 +26,7 @@ export const en = {
   older: 'Older months',
   newer: 'Newer months',
   newest: 'Newest months',
-  noDistributors: 'No distributor is known yet. Add one with `sharelock distributor add`.',
+  noDistributors: 'No distributor is known yet. Add one with `sharelock distributors add`.',
   inactive: 'inactive',
   attention: 'Now',
   running: 'Running',

@@ -25,7 +25,7 @@ export const ko: Words = {
   older: '이전 정산월',
   newer: '다음 정산월',
   newest: '최근 정산월',
-  noDistributors: '등록된 배급사가 없습니다. `sharelock distributor add`로 추가해 주십시오.',
+  noDistributors: '등록된 배급사가 없습니다. `sharelock distributors add`로 추가해 주십시오.',
   inactive: '비활성',
   attention: '현재 상황',
   running: '진행 중',

@@ -1,0 +1,132 @@
+import { writeFile } from 'node:fs/promises'
+import { cpus, totalmem } from 'node:os'
+import { join } from 'node:path'
+import { ROOT } from '../../local/paths.ts'
+import type { Result } from './cell.ts'
+import { FAULTS } from './matrix.ts'
+import { MOMENTS } from './moments.ts'
+import { replayOf } from './run-matrix.ts'
+import { replaySoak, type SoakResult } from './soak/soak.ts'
+
+/** Where and with what a run was made. */
+export type Conditions = {
+  readonly command: string
+  readonly mysql: string
+  readonly valkey: string
+  readonly minutes: number
+}
+
+/** One row of the table: all tries of a fault at a moment. */
+type Row = {
+  readonly fault: string
+  readonly moment: string
+  readonly tries: number
+  readonly outcome: string
+  readonly violations: number
+}
+
+const PAGE = join(ROOT, 'docs', 'reliability.md')
+
+export const rowsOf = (results: readonly Result[]): Row[] =>
+  FAULTS.flatMap((fault) =>
+    MOMENTS.flatMap((moment): Row[] => {
+      const own = results.filter((one) => one.fault === fault.id && one.moment === moment.id)
+      if (own.length === 0) return []
+      const outcomes = [...new Set(own.map(({ outcome }) => outcome))].join(' / ')
+      const violations = own.reduce((sum, one) => sum + one.violations.length, 0)
+      return [{ fault: fault.title, moment: moment.title, tries: own.length, outcome: outcomes, violations }]
+    }),
+  )
+
+const table = (head: readonly string[], rows: readonly (readonly (string | number)[])[]): string =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+
+/** How many runs ended by themselves, and how many needed another. */
+const summaryOf = (rows: readonly Row[]): string =>
+  table(
+    ['fault', 'tries', 'the run itself ended exactly', 'exact by another run or when run again', 'violations'],
+    FAULTS.map(({ title }) => {
+      const own = rows.filter(({ fault }) => fault === title)
+      const tries = own.reduce((sum, one) => sum + one.tries, 0)
+      const exact = own.filter(({ outcome }) => outcome === 'exact').reduce((sum, one) => sum + one.tries, 0)
+      return [title, tries, exact, tries - exact, own.reduce((sum, one) => sum + one.violations, 0)]
+    }),
+  )
+
+const listOf = (counts: Readonly<Record<string, number>>): string =>
+  Object.entries(counts)
+    .sort(([, one], [, other]) => other - one)
+    .map(([what, times]) => `${what} ${times}`)
+    .join(', ')
+
+export const soakLines = (soak: SoakResult): string[] => [
+  `- ${soak.minutes} minutes, seed ${soak.seed}: \`${replaySoak(soak)}\``,
+  `- Requests: ${listOf(soak.requests)}.`,
+  `- Runs by their end: ${listOf(soak.runs)}.`,
+  `- Faults: ${listOf(soak.faults)}.`,
+  `- Looks of the readers: ${soak.looks}.`,
+  `- Violations: ${soak.violations.length}.`,
+]
+
+const version = (text: string): string => /\d+\.\d+\.\d+/.exec(text)?.[0] ?? text
+
+const headOf = ({ command, mysql, valkey, minutes }: Conditions): string =>
+  [
+    `\`${command}\`, ${new Date().toISOString().slice(0, 10)}, ${minutes.toFixed(1)} minutes;`,
+    `${cpus().length} cores (${cpus()[0]?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GB;`,
+    `MySQL ${version(mysql)}, Valkey ${version(valkey)}, Node ${process.versions.node}.`,
+  ].join(' ')
+
+/** The page of a whole run. */
+export const pageOf = (results: readonly Result[], soak: SoakResult | undefined, conditions: Conditions): string => {
+  const rows = rowsOf(results)
+  const violations = rows.reduce((sum, one) => sum + one.violations, 0)
+  const violated = results.filter((one) => one.violations.length > 0)
+  return `# Faults and what became of them
+
+Written by \`npm run test:faults\`: ${headOf(conditions)}
+
+${results.length} runs of the job, each with one fault at one moment, **${violations} violations**. Real MySQL, Valkey and Lambda sandboxes, the production bundles, the state machine of the synthesised template; all on loopback.
+
+## What was done
+
+- A run replaces 150 old rows (10,500 where a delete chunk is looked into) by 250 new ones in ten chunks and two lanes, and a fault strikes when the run comes to the moment. Relays in front of MySQL and Valkey see the statement pass and hold it: "after" means that the server has done it and the sandbox does not know. A task's moment is in the middle of its work, where its first effect is there and not all of it.
+- Where the run does not end well, the same file is started again, and has to end exactly. A lock that was left behind is first seen to be a run's own and to have an end, and then deleted as its TTL would.
+- "Exact": the slice holds the file to the last row (a fingerprint over all rows), readers see it, the ledger agrees, the lock is free.
+- A redrive is the task called again with its recorded input, after another run has done the month: the local engine has no redrive, and the operators' policy does not allow it.
+
+## What is checked, from outside
+
+None of it shares code with the handlers. Triggers in MySQL record every statement that changes rows and every change of a job row, with the job as the writing transaction saw it, so what was rolled back is not in the record and nothing is left out; MONITOR in Valkey records every change of a lock; the relays know which sandbox was behind it, and the stack what that sandbox was told. After each fault, and again after the resume:
+
+1. Every delete happened in DELETING and every insert in REGISTERING, under the fence that its writer was given.
+2. States went one step at a time; DELETED was set over an empty slice, REGISTERED over as many rows as the file has; fences only grew; no two jobs of a slice were open at once.
+3. Rows and ledger agree; a halted job says why, and readers see none of its rows. A reader looks at the slice all the time and sees the whole set or nothing.
+4. Locks were created by AcquireLock alone, with an end, extended and deleted only by who had their token, and deleted only when their job was REGISTERED or its fence raised.
+5. One event for each halt and each REGISTERED, delivered, none that is not in the outbox; the sweeper may have had to publish it.
+6. The months beside the slice and a bystander's slice are as they were.
+
+## Faults
+
+${summaryOf(rows)}
+
+## Soak
+
+Operators, the schedule and faults at random on five slices at once; at the end every slice is resumed where it has to be, and compared with the file of its newest job.
+
+${soak === undefined ? 'Not run.' : soakLines(soak).join('\n')}
+
+## Every fault at every moment
+
+${table(
+  ['fault', 'moment', 'tries', 'outcome', 'violations'],
+  rows.map((row) => [row.fault, row.moment, row.tries, row.outcome, row.violations]),
+)}
+${violated.length === 0 ? '' : `\n## Violations\n\n${violated.map((one) => `- \`${replayOf(one)}\`: ${one.violations.join('; ')}`).join('\n')}\n`}
+## What this does not show
+
+It ran on one machine with local disks, one MySQL and one Valkey. A Multi-AZ failover of RDS and of ElastiCache, TLS, IAM tokens, sleeping network interfaces, throttling and the limits of AWS's own Step Functions are not in it; the local engine stands in for Step Functions and waits 50 ms wherever the definition waits seconds, so that a run here gives up after a second of an outage that it would outlast for minutes in AWS. The slices are small: a fault in a chunk of 10,000 rows lasts longer, and hits more often. Each fault comes alone, but for the soak, and the soak's seed fixes what is decided, not what meets what. Where a fault is answered by a relay in MySQL's place (deadlock, lock timeout) MySQL itself had none; the two that a second transaction makes are real. A violation that needs two rare moments at once may still be there: see [model.md](model.md) for the search over all orders of events.
+`
+}
+
+export const writePage = async (page: string): Promise<void> => await writeFile(PAGE, page)
