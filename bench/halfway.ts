@@ -8,9 +8,13 @@ import type { StagedFile } from './staged-file.ts'
 const POLL_MS = 2
 
 /** The key in the middle of the file: everybody goes along the key, so half of the work is done when its row changes. */
-const middleKey = (staged: StagedFile): string[] => {
-  const body = staged.bodies[Math.floor(staged.bodies.length / 2)] ?? Buffer.alloc(0)
-  return body.toString('latin1').split('\n', 1)[0]?.split('\t').slice(0, 3) ?? []
+const middleKey = ({ manifest, bodies }: StagedFile): string[] => {
+  let before = Math.floor(manifest.rows / 2)
+  for (const { number, rows } of manifest.chunks) {
+    if (before < rows) return bodies[number]?.toString('latin1').split('\n')[before]?.split('\t').slice(0, 3) ?? []
+    before -= rows
+  }
+  throw new Error('a file without rows has no middle')
 }
 
 /** Sees what is not committed yet, so that one long transaction has a middle, too. */

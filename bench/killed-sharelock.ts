@@ -48,73 +48,68 @@ const halfway = async (ground: Ground, registered: Registered, staged: StagedFil
   return arn
 }
 
-/** Every worker of the step is killed; nobody does anything. */
-export const killWorkers = async (
+/** What strikes a run half way, and what somebody has to do then. */
+type Blow = {
+  readonly name: string
+  readonly strike: (ground: Ground, arn: string, step: Step) => Promise<void>
+  readonly again: string
+  /** @returns the ARN of the execution that brings the job to its end */
+  readonly resume: (ground: Ground, registered: Registered, arn: string) => Promise<string>
+}
+
+const killSandboxes = ({ stack }: Ground, step: Step): void => {
+  for (const { fn, pid } of stack.lambda.sandboxes) if (fn.name === TASKS[step]) process.kill(pid, 'SIGKILL')
+}
+
+/** As when Lambda loses its workers: nobody does anything. */
+const workersKilled: Blow = {
+  name: 'workers killed',
+  strike: async (ground, _arn, step) => killSandboxes(ground, step),
+  again: 'not needed: the machine retried its workers',
+  resume: async (_ground, _registered, arn) => arn,
+}
+
+/** As when an operator, or a timeout, ends the execution in the middle: its status event halts the job. */
+const executionStopped: Blow = {
+  name: 'execution stopped, workers killed',
+  strike: async (ground, arn, step) => {
+    const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
+    const sfn = new SFNClient({ region: 'ap-northeast-2', endpoint: ground.stack.url, credentials })
+    await sfn.send(new StopExecutionCommand({ executionArn: arn }))
+    sfn.destroy()
+    killSandboxes(ground, step)
+    await ground.stack.lambda.settled()
+  },
+  again: 'succeeds, from where it stood',
+  resume: (ground, { slice, digest }) => startRun(ground, slice, { staged: digest }),
+}
+
+export const BLOWS = [workersKilled, executionStopped] as const
+
+/** Strikes a run of Sharelock half way, looks as its readers do, and brings it to its end. */
+export const strikeSharelock = async (
   ground: Ground,
   registered: Registered,
   staged: StagedFile,
-  expected: string,
   step: Step,
+  { name, strike, again, resume }: Blow,
+  expected: string,
 ): Promise<Killed> => {
   const { slice, rows } = registered
   const arn = await halfway(ground, registered, staged, step)
-  let killed = 0
-  for (const sandbox of ground.stack.lambda.sandboxes)
-    if (sandbox.fn.name === TASKS[step] && sandbox.state === 'busy') {
-      process.kill(sandbox.pid, 'SIGKILL')
-      killed += 1
-    }
+  await strike(ground, arn, step)
   const left = await countRows(ground, slice)
   const reader = await readerSees(ground, slice)
-  await untilRegistered(ground, arn)
-  const exact =
-    String(await sliceFingerprint(ground.stack.database.masterAddress, slice.distributor, slice.month)) === expected
-  const again = 'not needed: the machine retried the workers'
+  await untilRegistered(ground, await resume(ground, registered, arn))
+  const found = await sliceFingerprint(ground.stack.database.masterAddress, slice.distributor, slice.month)
+  const exact = String(found) === expected
   return {
-    way: `Sharelock, ${killed} workers killed`,
+    way: `Sharelock, ${name}`,
     step,
     left,
     rows,
     reader,
     again,
-    exact,
-    safe: exact && reader.startsWith('0 rows'),
-  }
-}
-
-/** The execution is stopped, its workers killed with it; then the same run is started again. */
-export const stopRun = async (
-  ground: Ground,
-  registered: Registered,
-  staged: StagedFile,
-  expected: string,
-  step: Step,
-): Promise<Killed> => {
-  const { slice, rows, digest } = registered
-  const arn = await halfway(ground, registered, staged, step)
-  const sfn = new SFNClient({
-    region: 'ap-northeast-2',
-    endpoint: ground.stack.url,
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  })
-  await sfn.send(new StopExecutionCommand({ executionArn: arn }))
-  sfn.destroy()
-  for (const sandbox of ground.stack.lambda.sandboxes)
-    if (sandbox.fn.name === TASKS[step]) process.kill(sandbox.pid, 'SIGKILL')
-  await ground.stack.lambda.settled()
-  const left = await countRows(ground, slice)
-  const reader = await readerSees(ground, slice)
-  const second = await startRun(ground, slice, { staged: digest })
-  await untilRegistered(ground, second)
-  const exact =
-    String(await sliceFingerprint(ground.stack.database.masterAddress, slice.distributor, slice.month)) === expected
-  return {
-    way: 'Sharelock, execution stopped',
-    step,
-    left,
-    rows,
-    reader,
-    again: 'succeeds, from where it stood',
     exact,
     safe: exact && reader.startsWith('0 rows'),
   }

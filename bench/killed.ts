@@ -23,10 +23,9 @@ export type Killed = {
   readonly safe: boolean
 }
 
-const lastLine = (text: string): string => {
-  const lines = text.split('\n').filter((line) => /error|duplicate/i.test(line))
-  return (lines.find((line) => /duplicate/i.test(line)) ?? lines.at(-1) ?? '').trim().slice(0, 100)
-}
+/** What a failed process said, in the few words a table has room for. */
+const complaint = (said: string): string =>
+  /Duplicate entry/.test(said) ? 'a duplicate key' : (said.trim().split('\n').at(-1) ?? '').slice(0, 80)
 
 /** Kills a peer half way with SIGKILL, looks at the table as any reader of it does, and runs the same command again. */
 export const killWay = async (ground: Ground, plot: Plot, way: Way): Promise<Killed> => {
@@ -46,7 +45,7 @@ export const killWay = async (ground: Ground, plot: Plot, way: Way): Promise<Kil
   const second = await way.start(target).ended
   const found = await sliceFingerprint(stack.database.masterAddress, slice.distributor, slice.month)
   const exact = way.step === 'delete' ? found.rows === 0 : String(found) === expected
-  const again = second.code === 0 ? 'succeeds' : `fails: ${lastLine(second.said)}`
+  const again = second.code === 0 ? 'succeeds' : `fails: ${complaint(second.said)}`
   return {
     ...{ way: way.name, step: way.step, left, rows, again, exact },
     reader: `${whole(left)} rows`,

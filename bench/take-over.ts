@@ -29,6 +29,7 @@ const untilRegistering = async (ground: Ground, { slice }: Registered, after: nu
  */
 export const takeOverMs = async (ground: Ground, registered: Registered): Promise<number> => {
   const { slice, digest } = registered
+  const { rows, shareSum, chunks } = (await stagedOf(ground, registered)).manifest
   const before = await newestJobId(ground.setting, slice)
   const arn = await startRun(ground, slice, { staged: digest })
   await untilRegistering(ground, registered, before, arn)
@@ -37,7 +38,6 @@ export const takeOverMs = async (ground: Ground, registered: Registered): Promis
   // OpenJob and ReadHead use their run's database only.
   const run = { database: taker } as unknown as Run
   const head = await readHead(run, slice)
-  const { rows, shareSum, chunks } = (await stagedOf(ground, registered)).manifest
   const { distributor, month } = slice
   const request = ExecutionInput.parse({ distributor, month, source: { staged: digest } })
   const staged = { digest, rows, shareSum, chunks: chunks.length }

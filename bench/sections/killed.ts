@@ -1,7 +1,7 @@
 import { whole } from '../figures.ts'
 import { emptySlice, type Ground } from '../ground.ts'
 import { type Killed, killWay } from '../killed.ts'
-import { killWorkers, stopRun } from '../killed-sharelock.ts'
+import { BLOWS, strikeSharelock } from '../killed-sharelock.ts'
 import { openField, openPlot } from '../peers/field.ts'
 import { registerFirst, stagedOf } from '../sharelock.ts'
 import type { Found, Section } from './section.ts'
@@ -13,10 +13,8 @@ const killSharelock = async (ground: Ground, expected: string): Promise<Killed[]
   const registered = await registerFirst(ground, 6, ground.sizes.killedRows)
   const staged = await stagedOf(ground, registered)
   const found: Killed[] = []
-  for (const step of STEPS) {
-    found.push(await killWorkers(ground, registered, staged, expected, step))
-    found.push(await stopRun(ground, registered, staged, expected, step))
-  }
+  for (const step of STEPS)
+    for (const blow of BLOWS) found.push(await strikeSharelock(ground, registered, staged, step, blow, expected))
   await emptySlice(ground, registered.slice)
   ground.registered.delete(6)
   return found
@@ -53,7 +51,7 @@ const report = (
       'rows left, of',
       'a reader sees',
       'the same again',
-      step === 'delete' ? 'then empty' : 'then exactly the file',
+      step === 'delete' ? 'then empty (Sharelock: the file)' : 'then exactly the file',
     ],
     rows: [...own, ...peers]
       .filter((killed) => killed.step === step)
@@ -71,7 +69,7 @@ const report = (
   ],
   notes: [
     ...absent,
-    'Peers: kill -9 of the process when the row in the middle of the slice has gone or come; then, once the server is done with what it had begun, a count of the table as any reader of it sees it; then the same command again. Sharelock: kill -9 of the step’s workers; or the execution stopped and its workers killed, then the same request again. Its readers read the view settled_share_ratio; “then empty” means the whole run here: the file’s rows are there.',
+    'Peers: kill -9 of the process when the row in the middle of the slice has gone or come; then, once the server is done with what it had begun, a count of the table as any reader of it sees it; then the same command again. Sharelock: kill -9 of the step’s workers; or the execution stopped and its workers killed, then the same request again. Its readers read the view settled_share_ratio, and its runs go on to the end: both tables say whether the file’s rows are there then.',
     'No way doubles a row: the primary key is the natural key. A way that fails on its own rows needs somebody who deletes them first.',
   ],
   settings,

@@ -20,4 +20,5 @@ export const short = (text: string): Html => html`<code title="${text}">${text.s
 export const executionName = (arn: string): string => arn.split(':').at(-1) ?? arn
 
 /** A caller as people know it, `Operator/kim`; the whole name on pointing at it. */
-export const caller = (name: string): Html => html`<span title="${name}">${name.replace(/^arn:[^/]*\//, '')}</span>`
+export const caller = (name: string): Html =>
+  html`<span title="${name}">${name.replace(/^arn:aws[^:]*:([^:]*:){3}([^/]*\/)?/, '')}</span>`

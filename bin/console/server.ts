@@ -19,6 +19,8 @@ export type ConsoleOptions = {
 export type RunningConsole = {
   /** Opens the console once, in one browser. */
   readonly url: string
+  /** Where uploads lie until they are started. */
+  readonly folder: string
   /** Ends every connection and removes every upload. */
   readonly close: () => Promise<void>
 }
@@ -52,7 +54,7 @@ export const startConsole = async (options: ConsoleOptions): Promise<RunningCons
       await plans.forgetAll()
       await rm(folder, { recursive: true, force: true })
     }
-    return { url: `http://${LOOPBACK}:${port}/enter?token=${session.token}`, close }
+    return { url: `http://${LOOPBACK}:${port}/enter?token=${session.token}`, folder, close }
   } catch (error) {
     await rm(folder, { recursive: true, force: true })
     throw error

@@ -14,6 +14,9 @@ import { calling, ofFailure } from './failures.ts'
 import { ANSWER_TIMEOUT_MS, CALL_ATTEMPTS_MAX, CONNECT_TIMEOUT_MS } from './limits.ts'
 import { OperationError } from './operations.ts'
 
+/** A sandbox that was lost, or killed while it started. One that came to its timeout would only do so again. */
+const DIED: readonly string[] = ['Runtime.ExitError', 'Lambda.Unknown']
+
 /** What the operations talk to. */
 export type Clients = {
   readonly sfn: SFNClient
@@ -46,7 +49,7 @@ export const createClients = (stage: string): Clients => {
   const lambda = new LambdaClient(common)
   const sts = new STSClient(common)
   const inspect: Clients['inspect'] = async (question) =>
-    (await invoke(lambda, operatorFunctionName(stage, 'Inspect'), question)) as never
+    (await invoke(lambda, operatorFunctionName(stage, 'Inspect'), question, true)) as never
   return {
     sfn: new SFNClient(common),
     // A local server has no host name per bucket.
@@ -57,13 +60,37 @@ export const createClients = (stage: string): Clients => {
     }),
     place: once(() => inspect({ question: 'place' })),
     inspect,
-    operate: async (action) => (await invoke(lambda, operatorFunctionName(stage, 'Operate'), action)) as never,
+    // A second run of every other action finds what the first one did, or writes its line of the audit trail again.
+    operate: async (action) =>
+      (await invoke(
+        lambda,
+        operatorFunctionName(stage, 'Operate'),
+        action,
+        action.action !== 'put-distributor',
+      )) as never,
   }
 }
 
-/** @returns the function's answer, @throws OperationError with the function's own sentence where it failed */
-const invoke = async (lambda: LambdaClient, name: string, request: object): Promise<unknown> => {
-  const { FunctionError, Payload } = await calling(`The function ${name}`, async () => {
+/**
+ * @param mayRepeat whether a function that died on the way is called once more: how far it came is not known
+ * @returns the function's answer
+ * @throws OperationError with the function's own sentence where it failed
+ */
+const invoke = async (lambda: LambdaClient, name: string, request: object, mayRepeat: boolean): Promise<unknown> => {
+  for (let call = 1; ; call++) {
+    const { FunctionError, Payload } = await send(lambda, name, request)
+    const answer: unknown = JSON.parse(Buffer.from(Payload ?? []).toString() || 'null')
+    if (FunctionError === undefined) return answer
+    const { errorType = FunctionError, errorMessage = '' } = answer as { errorType?: string; errorMessage?: string }
+    if (!DIED.includes(errorType)) throw ofFailure(errorType, errorMessage)
+    if (mayRepeat && call < CALL_ATTEMPTS_MAX) continue
+    const advice = mayRepeat ? 'Try again.' : 'Whether it did its work is not known: look before you try again.'
+    throw new OperationError('Unreachable', `The function ${name} died: ${errorMessage}. ${advice}`)
+  }
+}
+
+const send = (lambda: LambdaClient, name: string, request: object) =>
+  calling(`The function ${name}`, async () => {
     try {
       return await lambda.send(new InvokeCommand({ FunctionName: name, Payload: Buffer.from(JSON.stringify(request)) }))
     } catch (error) {
@@ -72,8 +99,3 @@ const invoke = async (lambda: LambdaClient, name: string, request: object): Prom
       throw new OperationError('NotFound', message, error)
     }
   })
-  const answer: unknown = JSON.parse(Buffer.from(Payload ?? []).toString() || 'null')
-  if (FunctionError === undefined) return answer
-  const { errorType = FunctionError, errorMessage = '' } = answer as { errorType?: string; errorMessage?: string }
-  throw ofFailure(errorType, errorMessage)
-}

@@ -53,6 +53,8 @@ type Output = {
   readonly publish?: { readonly failure?: unknown }
 }
 
+const rowsText = (rows: number | undefined): string => (rows === 1 ? '1 row' : `${rows ?? '?'} rows`)
+
 /** What a success came to; what is left undone behind it is part of it. */
 const resultOf = (run: Run, job: JobReport | null): string | null => {
   if (run.status !== 'SUCCEEDED') return null
@@ -65,7 +67,7 @@ const resultOf = (run: Run, job: JobReport | null): string | null => {
     output.release?.failure === undefined ? '' : 'the lock was not released and expires by itself',
     output.publish?.failure === undefined ? '' : 'its event is not published yet; the sweeper does it',
   ].filter((text) => text !== '')
-  return [`registered ${output.staged?.rows ?? '?'} rows as job ${id}`, ...left].join('; ')
+  return [`registered ${rowsText(output.staged?.rows)} as job ${id}`, ...left].join('; ')
 }
 
 /** The phase that writes rows now. */

@@ -16,6 +16,8 @@ export class ConsoleOperator {
   readonly origin: string
   /** The address that was printed; it has been used. */
   readonly url: string
+  /** Where the console keeps uploads. */
+  readonly folder: string
   readonly #console: RunningConsole
   readonly #browser: Browser
   /** Requests to anywhere but the console, errors of scripts, and what the content security policy refused. */
@@ -24,6 +26,7 @@ export class ConsoleOperator {
   private constructor(page: Page, console: RunningConsole, browser: Browser) {
     this.page = page
     this.url = console.url
+    this.folder = console.folder
     this.origin = new URL(console.url).origin
     this.#console = console
     this.#browser = browser

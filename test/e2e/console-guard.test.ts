@@ -2,7 +2,6 @@ import { readdir, stat } from 'node:fs/promises'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { useConsole } from '../console/console-operator.ts'
@@ -51,12 +50,7 @@ const csrfAt = async (path: string): Promise<string> =>
 
 const FORM = 'application/x-www-form-urlencoded'
 
-/** Folders of uploads that consoles of this user keep. */
-const uploads = async (): Promise<string[]> => {
-  const folders = (await readdir(tmpdir())).filter((name) => name.startsWith('sharelock-console-'))
-  const files = await Promise.all(folders.map((name) => readdir(join(tmpdir(), name)).catch(() => [])))
-  return files.flatMap((names, index) => names.map((name) => join(tmpdir(), folders[index] ?? '', name)))
-}
+const uploads = async (): Promise<string[]> => (await readdir(kim().folder)).map((name) => join(kim().folder, name))
 
 const multipart = (fields: Readonly<Record<string, string>>, file: string) => {
   const part = (disposition: string, text: string) =>

@@ -4,6 +4,8 @@ import { rowsOf } from '../../bin/console/late.ts'
 import { boundaryOf, MalformedUpload, partsOf } from '../../bin/console/multipart.ts'
 import { squaresOf } from '../../bin/console/pages/chunk-map.ts'
 import { Speeds } from '../../bin/console/speed.ts'
+import { en } from '../../bin/console/words/en.ts'
+import { ko } from '../../bin/console/words/ko.ts'
 import type { Progress } from '../../bin/operations/operations.ts'
 import type { SliceLine } from '../../functions/contract/operations.ts'
 
@@ -135,4 +137,20 @@ test('the speed is that of the last looks at a phase, and unknown at the first',
   expect(speeds.of(progress('REGISTERING', 400), 6_000)).toEqual({ rowsPerS: 100, secondsLeft: 6 })
   expect(speeds.of(progress('REGISTERING', 500), 60_000)).toEqual(unknown)
   expect(speeds.of(progress('REGISTERED', 1_000), 61_000)).toEqual(unknown)
+})
+
+const saying = (words: object, key: string): string => {
+  const word: unknown = (words as Record<string, unknown>)[key]
+  return typeof word === 'function' ? String(word('3 min 20 s', '2')) : String(word)
+}
+
+test('every label is Korean in Korean and English in English, and both say what they are given', () => {
+  const alike = ['gzip']
+  for (const key of Object.keys(en)) {
+    const [english, korean] = [saying(en, key), saying(ko, key)]
+    expect(english, key).not.toMatch(/\p{Script=Hangul}/u)
+    if (!alike.includes(key)) expect(korean, key).toMatch(/\p{Script=Hangul}/u)
+    if (key !== 'duration') expect(korean.includes('3 min 20 s'), key).toBe(english.includes('3 min 20 s'))
+  }
+  expect(saying(ko, 'duration')).toBe('3분 20초')
 })

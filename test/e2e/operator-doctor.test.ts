@@ -1,4 +1,4 @@
-import { PutObjectCommand } from '@aws-sdk/client-s3'
+import { DeleteObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import { expect, test } from 'vitest'
 import { holdTask } from '../support/faults.ts'
 import { jobsOf } from '../support/invariants.ts'
@@ -161,7 +161,6 @@ test('a half-staged source is found, and so is a registered one that was lost', 
   expect(await only('half-staged-source')).toMatchObject({
     mend: `aws s3 rm --recursive s3://${on().stack.aws.bucket}/staged/${half}/`,
   })
-  const { DeleteObjectCommand } = await import('@aws-sdk/client-s3')
   const remove = (Key: string) => on().s3.send(new DeleteObjectCommand({ Bucket: on().stack.aws.bucket, Key }))
   await remove(`staged/${half}/000000.tsv`)
   await isGone('half-staged-source')
@@ -214,8 +213,15 @@ test.each([
   for (const { what } of unreachable) expect(what).toMatch(service)
 })
 
-test('Valkey out of reach is found, and MySQL out of reach too', async () => {
-  await on().stack.lock.stop()
+test('Valkey and MySQL out of reach are found', async () => {
+  const { lock, database } = on().stack
+  await lock.server?.kill()
   const { findings } = await doctor()
   expect(findings.map(({ what }) => what)).toContainEqual(expect.stringMatching(/^Valkey does not answer/))
+  await database.server?.kill()
+  const { code, findings: all, checks } = await doctor()
+  expect({ code, checks }).toEqual({ code: 9, checks: null })
+  expect(all).toMatchObject([
+    { check: 'unreachable-service', what: expect.stringMatching(/^MySQL, through the function/) },
+  ])
 })

@@ -75,6 +75,8 @@ describe('the production bundles', () => {
     expect(throws('mark-deleted', 'SliceNotEmpty')).toBe(true)
     expect(throws('open-job', 'JobOpenError')).toBe(true)
     expect(throws('open-job', 'Superseded')).toBe(true)
+    for (const name of ['UnknownJob', 'NotLocked', 'LockChanged', 'DistributorExists'])
+      expect(throws('operate', name), name).toBe(true)
     // The other tasks are not retried for it: they would only start over.
     const loops = TASK_NAMES.map(handlerFile).filter((file) => throws(file, 'OutOfTime'))
     expect(loops).toEqual(['delete-chunk', 'register-chunk'])

@@ -62,7 +62,7 @@ export const SECTIONS: readonly Section[] = [
   {
     name: 'transaction',
     mutate: files('store', 'transaction'),
-    tests: service('database', 'open-job'),
+    tests: service('transaction', 'database', 'open-job'),
     servers: true,
   },
   {

@@ -122,7 +122,13 @@ describe('registering', () => {
   test('the same chunks run twice at once take effect once', async () => {
     const slice = await newSlice(db.outside)
     const { job, input, bodies } = await registering(slice)
-    await Promise.all([registerAll(run(), input, bodies), registerAll(run(), input, bodies)])
+    let writes = 0
+    const count = async () => {
+      writes += 1
+    }
+    await Promise.all([registerAll(run(), input, bodies, count), registerAll(run(), input, bodies, count)])
+    expect(writes).toBe(2)
+    expect(await markChunk(db.outside, job.id, 'register', 0)).toBe(false)
     expect(await totalsOf(db.outside, slice)).toEqual({ rows: 16, shareSum: '400.000000' })
     expect(await markRegistered(run(), guarded(slice, job))).toMatchObject({ state: 'REGISTERED' })
   })

@@ -159,7 +159,10 @@ describe('beginning to register', () => {
 
 describe('DELETED', () => {
   test('is answered again to a repetition, and refused once the job has moved on', async () => {
-    const { input, job } = await deleted('1', 1)
+    const { input, job, slice } = await deleted('1', 1)
+    expect(await markDeleted(run(), input)).toEqual({ ...job, state: 'DELETED' })
+    // What a stranger writes from here on is MarkRegistered's to find.
+    await loadChunk(db.outside, slice, linesOf(0, 1))
     expect(await markDeleted(run(), input)).toEqual({ ...job, state: 'DELETED' })
     await setState(job.id, 'REGISTERING')
     await expect(markDeleted(run(), input)).rejects.toMatchObject({ name: 'StaleFence' })
@@ -221,6 +224,18 @@ describe('REGISTERED', () => {
     })
     expect(await stateOf(job.id)).toBe('REGISTERING')
   })
+
+  test('is refused for a slice with one row more that sums to the very same', async () => {
+    const { input, whole, bodies, slice } = await registered('f', 1)
+    await registerAll(run(), whole, bodies)
+    const halve = `where distributor_id = ? and isrc = 'KRA000000000' and party_id = 'P1'`
+    await db.outside.change(`update share_ratio set share = 12.5 ${halve}`, [slice.distributorId])
+    await loadChunk(db.outside, slice, Buffer.from('KRA000000000\tPERFORMANCE\tP9\t12.500000\n'))
+    await expect(markRegistered(run(), input)).rejects.toMatchObject({
+      name: 'SliceMismatch',
+      message: expect.stringContaining('holds 9 rows summing to 200.000000'),
+    })
+  })
 })
 
 describe('a delete plan', () => {
@@ -230,6 +245,8 @@ describe('a delete plan', () => {
     const job = await openJob(run(), opening(slice, 'a/1', null))
     const input = guarded(slice, job)
     expect(await planDelete(run(), input)).toEqual({ chunks: 3, items: [{ from: 0, to: 2 }] })
+    const counts = (await unmarkedChunks(db.outside, job.id, 'delete')).map((chunk) => chunk.row_count)
+    expect(counts).toEqual([10_000, 10_000, 4_000])
     await deleteAll(run(), slice, job, { from: 1, to: 1 })
     const again = await planDelete(run(), input)
     expect(again).toMatchObject({ chunks: 2, items: [{}] })
@@ -283,11 +300,12 @@ describe('the chunk loop', () => {
     const by = run()
     const counted = countedBy(by)
     const order: string[] = []
+    const prepare = vi.fn(async ({ number }: { number: number }) => {
+      order.push(`prepare ${number}`)
+      return body(number)
+    })
     const report = await runChunks(by, input, 'register', {
-      prepare: async ({ number }) => {
-        order.push(`prepare ${number}`)
-        return body(number)
-      },
+      prepare,
       write: async (chunk, prepared) => {
         order.push(`write ${chunk.number}`)
         return await write(by, slice)(chunk, prepared)
@@ -296,6 +314,7 @@ describe('the chunk loop', () => {
     expect(report).toEqual({ chunks: CHUNKS, rows: 8 * CHUNKS })
     expect(order.slice(0, 4)).toEqual(['prepare 0', 'prepare 1', 'write 0', 'prepare 2'])
     expect(order).toHaveLength(2 * CHUNKS)
+    expect(prepare).toHaveBeenCalledTimes(CHUNKS)
     expect(counted.map(([name]) => name)).toEqual([...Array<string>(CHUNKS).fill('chunk.duration'), 'chunk.rows'])
     expect(counted.at(-1)?.[1]).toBe(8 * CHUNKS)
     expect(counted.slice(0, -1).every(([, ms]) => ms >= 0 && ms < 60_000)).toBe(true)

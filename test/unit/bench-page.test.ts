@@ -62,6 +62,11 @@ describe('a chart', () => {
     )
   })
 
+  test('lies on its side where a name is long', () => {
+    const block = chartBlock({ title: 'x', unit: 'ms', labels: ['DELETE … LIMIT 10,000'], values: [2] })
+    expect(block).toContain('xychart-beta horizontal\n')
+  })
+
   test('leaves out what was not measured', () => {
     const block = chartBlock({ title: 'x', unit: 'ms', labels: ['a', 'b'], values: [Number.NaN, 2] })
     expect(block).toContain('x-axis ["b"]')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import * as limits from '../../functions/contract/limits.ts'
-import { TASKS } from '../../functions/contract/tasks.ts'
+import { SUPPORT, TASKS } from '../../functions/contract/tasks.ts'
 
 /** What must stay true between the numbers, whoever turns one of them. */
 describe('the numbers fit each other', () => {
@@ -36,12 +36,14 @@ describe('the numbers fit each other', () => {
   test('a scan of a whole slice ends within its task', () => {
     expect(limits.SCAN_TIMEOUT_MS).toBeLessThan(TASKS.MarkRegistered.lambdaTimeoutS * 1_000)
     expect(limits.SCAN_TIMEOUT_MS).toBeLessThan(TASKS.MarkDeleted.lambdaTimeoutS * 1_000)
+    expect(limits.SCAN_TIMEOUT_MS + limits.ANSWER_RESERVE_MS).toBeLessThan(SUPPORT.Inspect.lambdaTimeoutS * 1_000)
   })
 
   test('all kills of a raise fit into the tasks that raise', () => {
     const killsMs = (limits.FENCE_KILLS_MAX + 1) * limits.FENCE_WAIT_S * 1_000
     expect(killsMs).toBeLessThan(TASKS.OpenJob.lambdaTimeoutS * 1_000)
     expect(killsMs).toBeLessThan(TASKS.HaltJob.lambdaTimeoutS * 1_000)
+    expect(killsMs).toBeLessThan(SUPPORT.Operate.lambdaTimeoutS * 1_000)
   })
 
   test('a raise gives a chunk in flight more time than a chunk takes', () => {
@@ -59,6 +61,6 @@ describe('the numbers fit each other', () => {
   })
 
   test("every Lambda ends within AWS's 15 minutes", () => {
-    for (const task of Object.values(TASKS)) expect(task.lambdaTimeoutS).toBeLessThanOrEqual(900)
+    for (const task of Object.values({ ...TASKS, ...SUPPORT })) expect(task.lambdaTimeoutS).toBeLessThanOrEqual(900)
   })
 })

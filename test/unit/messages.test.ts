@@ -132,7 +132,7 @@ describe('the source of a request', () => {
 
   test('of no known form is told which forms there are', () => {
     expect(messages.Source.safeParse({}).error?.message).toContain('source is one of')
-    expect(messages.MonthRequest.safeParse({}).error?.message).toContain('scheduledAt')
+    expect(messages.MonthRequest.safeParse({}).error?.message).toContain('the request is')
   })
 })
 

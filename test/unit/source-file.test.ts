@@ -171,6 +171,7 @@ describe('a share', () => {
     ['50x', 'share-format'],
     ['1e2', 'share-exponent'],
     ['12e3', 'share-exponent'],
+    ['12.5e3', 'share-exponent'],
     ['1e12', 'share-exponent'],
     ['-1e2', 'share-exponent'],
     ['.55e1', 'share-exponent'],

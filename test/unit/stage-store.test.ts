@@ -140,6 +140,34 @@ describe('stage', () => {
     expect(failure.name).toBe('StagedSourceDamaged')
   })
 
+  test('tells how far it has read', async () => {
+    await put('incoming/progress.csv', GOOD)
+    const seen: number[] = []
+    await stage(
+      { key: 'incoming/progress.csv' },
+      { ...context('progress'), onProgress: (records) => seen.push(records) },
+    )
+    expect(seen.length).toBeGreaterThan(0)
+  })
+
+  test('names its report after the execution, shortened, or after the file where there is no execution', async () => {
+    await put('incoming/bad/3.csv', `${HEADER}${[1, 2, 3].map((n) => `KRA012600001,P,A${n},x\n`).join('')}`)
+    const report = async (execution: string): Promise<string | undefined> => {
+      const { message } = await failureOf(stage({ key: 'incoming/bad/3.csv' }, context(execution)))
+      expect(message).toContain('has 3 errors')
+      expect(message).not.toContain('more')
+      return /rejected\/ARIA\/2026-10\/(.*)\.json$/.exec(message)?.[1]
+    }
+    expect(await report(`arn:aws:states:x:0:execution:job:${'n'.repeat(200)}`)).toBe('n'.repeat(80))
+    expect(await report('arn:aws:states:x:0:execution:job:a b/c')).toBe('a_b_c')
+    expect(await report('')).toBe(sha256('incoming/bad/3.csv'))
+  })
+
+  test('of a bucket that is not there is no missing file', async () => {
+    const lost = stage({ key: 'incoming/good.csv' }, { ...context('lost'), bucket: 'no-such-bucket' })
+    await expect(lost).rejects.not.toMatchObject({ name: 'SourceMissing' })
+  })
+
   test('is not changed by an upload under the same key while it reads', async () => {
     const rows = Array.from({ length: 100_000 }, (_, n) => `KRA01${2_600_000 + n},P,A,1\n`).join('')
     await put('incoming/swapped.csv', HEADER + rows)
@@ -188,6 +216,7 @@ describe('a staged source', () => {
     ['is no JSON', 'c', (text: string) => text.slice(1)],
     ['has a field too many', 'd', (text: string) => text.replace('{', '{"more":1,')],
     ['promises other rows than its chunks', 'e', (text: string) => text.replace('"rows":2', '"rows":3')],
+    ['numbers its chunks in another way', '7', (text: string) => text.replace('"number":1', '"number":2')],
     ['is another one', 'f', (text: string) => text.replace('ffff', '0000')],
   ])('whose manifest %s is damaged, and staging it again mends it', async (_, letter, damage) => {
     const manifest = manifestFor(letter.repeat(64), 2)
@@ -195,6 +224,21 @@ describe('a staged source', () => {
     expect((await failureOf(readManifest(s3, BUCKET, manifest.digest))).name).toBe('StagedSourceDamaged')
     await writeStaged(s3, BUCKET, manifest, body)
     expect(await readManifest(s3, BUCKET, manifest.digest)).toEqual(manifest)
+  })
+
+  test('has its manifest read once, and again when four others were read since', async () => {
+    const digests = ['81', '82', '83', '84', '85'].map((pair) => pair.repeat(32))
+    for (const digest of digests) await writeStaged(s3, BUCKET, manifestFor(digest, 1), body)
+    const send = vi.spyOn(s3, 'send')
+    const asked = async (digest: string | undefined): Promise<number> => {
+      send.mockClear()
+      expect((await readManifest(s3, BUCKET, digest ?? '')).digest).toBe(digest)
+      return send.mock.calls.length
+    }
+    for (const digest of digests) expect(await asked(digest)).toBe(1)
+    for (const digest of digests.slice(1)) expect(await asked(digest)).toBe(0)
+    expect(await asked(digests[0])).toBe(1)
+    send.mockRestore()
   })
 
   test('makes a chunk only when it is written, a few at a time, and the manifest last', async () => {
@@ -295,6 +339,34 @@ describe('a storage outage', () => {
         vi.useRealTimers()
       }
     })
+  })
+
+  test.each([
+    [{ name: 'SlowDown', $metadata: { httpStatusCode: 400 } }, true],
+    [{ name: 'ThrottlingException', $metadata: { httpStatusCode: 400 } }, true],
+    [{ name: 'RequestTimeout', $metadata: { httpStatusCode: 400 } }, true],
+    [{ name: 'TimeoutError' }, true],
+    [{ code: 'ECONNRESET' }, true],
+    [{ code: 'ENOTFOUND', $metadata: {} }, true],
+    [{ code: 'ECONNRESET', $metadata: { httpStatusCode: 200 } }, true],
+    [{ name: 'AccessDenied', code: 'EACCES', $metadata: { httpStatusCode: 400 } }, false],
+    [{ name: 'InvalidArgument' }, false],
+    [{ code: 'XE' }, false],
+    [{ code: 'E1' }, false],
+  ])('%j is an outage: %s', async (fields, isOutage) => {
+    const error = Object.assign(new Error('as S3 says it'), fields)
+    const client = Object.assign(clientOf(1), { send: () => Promise.reject(error) })
+    const thrown = await openSource(client, BUCKET, 'incoming/file.csv').catch((each: unknown) => each)
+    if (isOutage) expect(thrown).toMatchObject({ name: 'StorageUnreachable', cause: error })
+    else expect(thrown).toBe(error)
+  })
+
+  test('is an answer without a body or its length', async () => {
+    for (const answer of [{ ContentLength: 1 }, { Body: {} }]) {
+      const client = Object.assign(clientOf(1), { send: () => Promise.resolve(answer) })
+      const failure = await failureOf(openSource(client, BUCKET, 'incoming/file.csv'))
+      expect(failure.name).toBe('StorageUnreachable')
+    }
   })
 
   test('is not what a refused permission is', async () => {

@@ -82,11 +82,11 @@ const figures = (words: Words, slice: SliceView, job: JobReport): Html => {
 /** What the followed run came to, in words, with the action that resolves it. */
 const outcome = (words: Words, { report, job, progress }: SliceView): Html => {
   const failed = (title: string, error: string, cause: string, remedy: string): Html => html`
-    <section class="panel failure" aria-labelledby="failure" role="alert">
+    <section id="outcome" class="panel failure" aria-labelledby="failure" role="alert">
       <h2 id="failure">${shape('halted')}${title} <code>${error}</code></h2>
       <p>${cause}</p>
       <h3>${words.whatToDo}</h3>
-      <p>${remedy}</p>
+      <p>${remedy} <span class="small">${words.remedyHere}</span></p>
     </section>`
   const trouble = progress?.trouble ? banner('note', progress.trouble) : ''
   if (progress !== null && progress.failure !== null) {

@@ -18,7 +18,7 @@ import { because } from './stop.ts'
  *
  *   newest job --> lock is the one seen --> raise the job's fence --> delete the lock by its token
  *
- * The other way round, a new run could acquire the lock and delete beside the old one's chunk in flight.
+ * The other way round, the old run would write on after its lock is gone, or acquire a new one and go on.
  *
  * The job is read before the lock is looked at. A run that takes over in between has a lock of its own, so it met this
  * one's end; its job carries neither the fence that was read nor this token, and is left alone.

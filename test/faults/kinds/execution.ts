@@ -16,20 +16,32 @@ const stopped: Fault = {
   strike: async ({ on, arn }) => await on.stop(arn),
 }
 
-/** Shorter than any run needs when something waits in it, and longer than it takes to get there. */
-const TIMEOUT_S = 3
+/** The machine with a short timeout that each cell's run is started on. */
+const machines = new WeakMap<Cell, string>()
+
+/** How long a run takes here and now that nothing happens to, s. */
+const timeOfRun = async ({ world, on }: Cell): Promise<number> => {
+  const startedAt = performance.now()
+  await on.run({ ...(await on.newSlice()), source: await on.stage(world.newFile(250), 25) })
+  return (performance.now() - startedAt) / 1_000
+}
 
 const timedOut: Fault = {
   id: 'execution-timed-out',
-  title: `Execution timed out (its TimeoutSeconds lowered to ${TIMEOUT_S})`,
+  title: 'Execution timed out (its TimeoutSeconds lowered to a few times what a run takes)',
   suits: () => true,
-  begin: async (cell) => {
+  prepare: async (cell) => {
     const { engine, machineArn } = cell.on.stack
-    const short = `${machineArn}-short`
-    engine.host(short, { ...engine.machine(machineArn).definition, TimeoutSeconds: TIMEOUT_S })
-    return await cell.on.start({ ...cell.slice, ...cell.request }, undefined, short)
+    const TimeoutSeconds = Math.ceil(1 + 3 * (await timeOfRun(cell)))
+    const short = `${machineArn}-${TimeoutSeconds}s`
+    engine.host(short, { ...engine.machine(machineArn).definition, TimeoutSeconds })
+    machines.set(cell, short)
   },
-  strike: async ({ on, arn }) => await atMost(END_MS_MAX, on.stack.engine.execution(arn).ended),
+  begin: async (cell) => await cell.on.start({ ...cell.slice, ...cell.request }, undefined, machines.get(cell)),
+  strike: async ({ on, arn }) => {
+    const { machine, ended } = on.stack.engine.execution(arn)
+    await atMost(Number(machine.definition.TimeoutSeconds) * 1_000 + END_MS_MAX, ended)
+  },
 }
 
 /** Everything that MySQL knows of the slice. */

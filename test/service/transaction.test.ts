@@ -1,0 +1,165 @@
+import { describe, expect, test } from 'vitest'
+import { Failure } from '../../functions/contract/errors.ts'
+import { LOCK_WAIT_TIMEOUT_S, TRANSACTION_TRIES_MAX } from '../../functions/contract/limits.ts'
+import { openJob } from '../../functions/job/open-job.ts'
+import type { Database } from '../../functions/store/database.ts'
+import { loadChunk, totalsOf } from '../../functions/store/share-ratio.ts'
+import { exclusively, isDuplicateKey, statement, transaction } from '../../functions/store/transaction.ts'
+import { linesOf, newSlice, useTestDatabase } from '../support/test-database.ts'
+import { opening, testRun } from '../support/test-run.ts'
+
+const db = useTestDatabase('transaction')
+
+const error = (more: object): Error => Object.assign(new Error('as the driver says it'), more)
+const connectionOf = async (database: Database): Promise<number> => {
+  const [row] = await database.rows<{ id: number }>('select connection_id() as id')
+  return row?.id ?? 0
+}
+
+const WAYS = [
+  ['a transaction', transaction],
+  ['a statement', statement],
+] as const
+
+/** The connections of each try of a work that fails so at first. */
+const triesOf = async (way: typeof transaction, first: Error): Promise<number[]> => {
+  const database = db.connect()
+  const connections: number[] = []
+  await way(database, async () => {
+    if (connections.push(await connectionOf(database)) === 1) throw first
+  })
+  return connections
+}
+
+/** How the work ends that always fails so, and after how many tries. */
+const endOf = async (way: typeof transaction, always: Error): Promise<{ tries: number; end: unknown }> => {
+  const database = db.connect()
+  let tries = 0
+  const end = await way(database, async () => {
+    tries += 1
+    throw always
+  }).catch((thrown: unknown) => thrown)
+  return { tries, end }
+}
+
+describe.each(WAYS)('%s', (_, way) => {
+  test.each([[{ errno: 1213 }], [{ errno: 1205 }]])('is run again on its own connection after %j', async (more) => {
+    const [first, second] = await triesOf(way, error(more))
+    expect(second).toBe(first)
+  })
+
+  test.each([
+    ...[1290, 1836, 1040, 1203, 1053, 1317, 1927, 4031].map((errno) => ({ errno })),
+    ...['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'ENOTFOUND'].map((code) => ({ code })),
+    { code: 'PROTOCOL_SEQUENCE_TIMEOUT' },
+    { fatal: true },
+  ])('is run again on a new connection after %j', async (more) => {
+    const tries = await triesOf(way, error(more))
+    expect(tries).toHaveLength(2)
+    expect(new Set(tries).size).toBe(2)
+  })
+
+  test.each([
+    ['a duplicate key', error({ errno: 1062, code: 'ER_DUP_ENTRY' })],
+    ['an error that MySQL did not send', error({})],
+    ['an error that is not fatal', error({ fatal: false, code: 'ER_PARSE_ERROR' })],
+  ])('is given up at once for %s, which passes as it is', async (_, always) => {
+    expect(await endOf(way, always)).toEqual({ tries: 1, end: always })
+  })
+
+  test('is given up at once for a failure with a name of its own, whatever caused it', async () => {
+    const failure = Object.assign(new Failure('StaleFence', 'Another run took over'), { errno: 1213 })
+    expect(await endOf(way, failure)).toEqual({ tries: 1, end: failure })
+  })
+
+  test.each([1044, 1045, 1049, 1142, 1146, 1148, 3948])(
+    'is given up at once for %i, which only people can mend, by a name that says so',
+    async (errno) => {
+      const refused = error({ errno, fatal: true })
+      const { tries, end } = await endOf(way, refused)
+      expect(tries).toBe(1)
+      expect(end).toMatchObject({ name: 'DatabaseMisconfigured', cause: refused })
+    },
+  )
+
+  test('is given up by name once its tries are used up', async () => {
+    const always = error({ errno: 1213 })
+    const { tries, end } = await endOf(way, always)
+    expect(tries).toBe(TRANSACTION_TRIES_MAX)
+    expect(end).toMatchObject({ name: 'DatabaseUnreachable', cause: always })
+    expect(end).toHaveProperty(
+      'message',
+      expect.stringContaining(`after ${TRANSACTION_TRIES_MAX} tries: as the driver`),
+    )
+  })
+
+  test('is given up by name where the pause before the next try would outlast the deadline', async () => {
+    const database = db.connect()
+    let tries = 0
+    const late = way(database, async () => {
+      tries += 1
+      await database.rows('select 1')
+      database.deadlineAt = Date.now()
+      throw Object.assign(new Error(''), { errno: 1213 })
+    })
+    await expect(late).rejects.toMatchObject({ name: 'DatabaseUnreachable' })
+    await expect(late).rejects.toThrow('connection lost')
+    expect(tries).toBe(1)
+  })
+})
+
+test('whatever ends a transaction early, none of its rows stay', async () => {
+  for (const thrown of [error({}), error({ errno: 1062 }), new Failure('ChunkMismatch', 'no')]) {
+    const slice = await newSlice(db.outside)
+    const database = db.connect()
+    const work = transaction(database, async () => {
+      await loadChunk(database, slice, linesOf(0, 2))
+      throw thrown
+    })
+    await expect(work).rejects.toBe(thrown)
+    await database.rows('select 1')
+    expect((await totalsOf(db.outside, slice)).rows).toBe(0)
+  }
+})
+
+test('only 1062 is a duplicate key', () => {
+  expect(isDuplicateKey(error({ errno: 1062 }))).toBe(true)
+  expect(isDuplicateKey(error({ errno: 1213 }))).toBe(false)
+})
+
+describe('work that holds the job row', () => {
+  const newJob = async () => openJob(testRun(db.connect()), opening(await newSlice(db.outside), 'a/1', null))
+
+  test('waits for other rows as long as any work does', async () => {
+    const database = db.connect()
+    const waits = await exclusively(database, (await newJob()).id, () =>
+      database.rows('select @@session.innodb_lock_wait_timeout as s'),
+    )
+    expect(waits).toEqual([{ s: LOCK_WAIT_TIMEOUT_S }])
+  })
+
+  test('passes on what is wrong besides the wait for the row', async () => {
+    const thrown = error({ errno: 1062 })
+    const work = exclusively(db.connect(), (await newJob()).id, () => Promise.reject(thrown))
+    await expect(work).rejects.toBe(thrown)
+    const elsewhere = db.connect()
+    const rows = elsewhere.rows.bind(elsewhere)
+    elsewhere.rows = async (sql, params, options) => {
+      if (sql.includes('for update')) throw thrown
+      return await rows(sql, params, options)
+    }
+    await expect(exclusively(elsewhere, 1, async () => 'done')).rejects.toBe(thrown)
+  })
+
+  test('keeps everybody else out until it ends', async () => {
+    const { id } = await newJob()
+    const order: string[] = []
+    const inside = async (name: string) => {
+      order.push(`${name} begins`)
+      await new Promise((resume) => setTimeout(resume, 50))
+      order.push(`${name} ends`)
+    }
+    await Promise.all(['a', 'b'].map((name) => exclusively(db.connect(), id, () => inside(name))))
+    expect(order.map((line) => line.slice(2))).toEqual(['begins', 'ends', 'begins', 'ends'])
+  })
+})
