@@ -21,7 +21,7 @@ export const untilRegistered = async (ground: Ground, arn: string): Promise<void
   if (status !== 'SUCCEEDED') throw new Error(`The run ${arn} ended as ${status}: ${error} ${cause}`)
 }
 
-/** Generates a file, uploads it and registers it in measured slice `number`, once. Also warms the sandboxes. */
+/** Generates a file, uploads it and registers it in measured slice `number`, once. */
 export const registerFirst = async (ground: Ground, number: number, rows: number): Promise<Registered> => {
   const known = ground.registered.get(number)
   if (known?.rows === rows) return known
@@ -34,6 +34,10 @@ export const registerFirst = async (ground: Ground, number: number, rows: number
   const { output } = await ground.setting.operator.describe(arn)
   const { staged } = JSON.parse(output ?? '{}') as { staged: { digest: string } }
   const registered = { slice, rows, digest: staged.digest }
+  // A first registration deletes nothing: the ground's first slice is replaced once, so that no measured run starts the
+  // sandboxes that delete.
+  if (ground.registered.size === 0)
+    await untilRegistered(ground, await startRun(ground, slice, { staged: staged.digest }))
   ground.registered.set(number, registered)
   return registered
 }

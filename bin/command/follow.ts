@@ -3,7 +3,7 @@ import { sliceOptions } from '../operations/remedies.ts'
 import { endLines, exitCodeOf, progressText } from './progress-text.ts'
 import type { Session } from './session.ts'
 
-/** Where lines can't be redrawn, one is written when the state changes, and else after so long. */
+/** Where lines can't be redrawn, one is written when the state changes; else after so long, if there is anything new. */
 const LINE_EVERY_MS = 5_000
 
 /** What a shell expects of a program that was interrupted. */
@@ -27,16 +27,18 @@ export const follow = async (
   const leave = (): void => leaving.abort()
   process.once('SIGINT', leave)
   let end: Progress | null = null
-  let written = { at: '', ms: 0 }
+  let written = { at: '', text: '', ms: 0 }
   try {
     for await (const progress of operations.watch(executionArn, leaving.signal)) {
       onLook(progress)
       end = progress
       if (progress.status !== 'RUNNING') break
-      if (out.isTerminal) out.draw(progressText(progress))
-      else if (progress.at !== written.at || Date.now() - written.ms > LINE_EVERY_MS) {
-        out.say(progressText(progress))
-        written = { at: progress.at ?? '', ms: Date.now() }
+      const text = progressText(progress)
+      const isDue = text !== written.text && Date.now() - written.ms > LINE_EVERY_MS
+      if (out.isTerminal) out.draw(text)
+      else if (progress.at !== written.at || isDue) {
+        out.say(text)
+        written = { at: progress.at ?? '', text, ms: Date.now() }
       }
     }
   } finally {

@@ -33,12 +33,9 @@ export const addUnlock = (program: Command): void => {
           throw new OperationError('NotFound', `${sliceName(slice)} is not locked; there is nothing to unlock.`)
         const job = jobs.find((each) => each.job === lock.job)
         const last = job?.register.lastMarkedAt ?? job?.delete.lastMarkedAt ?? null
-        out.say(
-          `${sliceName(slice)}: ${lockText(lock)}`,
-          job === undefined
-            ? '  no open job carries it'
-            : `  job ${job.job} in ${job.state}, last chunk ${last === null ? 'none' : seoulTime(last)}`,
-        )
+        out.say(`${sliceName(slice)}: ${lockText(lock)}`)
+        if (job !== undefined)
+          out.say(`  job ${job.job} in ${job.state}, last chunk ${last === null ? 'none' : seoulTime(last)}`)
         if (options.token === undefined) await confirm(session, sliceName(slice), options.confirm)
         const unlocked = await operations.unlock(slice, options.token ?? lock.tokenDigest, options.why ?? '')
         out.document({ ...slice, ...unlocked })

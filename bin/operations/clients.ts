@@ -43,7 +43,7 @@ const once = <T>(ask: () => Promise<T>): (() => Promise<T>) => {
 
 /** Region, credentials, profile and endpoints are the SDK's own business: its standard variables and files decide. */
 export const createClients = (stage: string): Clients => {
-  const requestHandler = { connectionTimeout: CONNECT_TIMEOUT_MS, requestTimeout: ANSWER_TIMEOUT_MS }
+  const requestHandler = { connectionTimeout: CONNECT_TIMEOUT_MS, socketTimeout: ANSWER_TIMEOUT_MS }
   const common = { maxAttempts: CALL_ATTEMPTS_MAX, requestHandler }
   const { AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL } = process.env
   const lambda = new LambdaClient(common)

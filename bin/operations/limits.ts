@@ -26,7 +26,7 @@ export const UPLOAD_BYTES_MAX = 5 * 1_024 ** 3
 export const CALL_ATTEMPTS_MAX = 5
 export const CONNECT_TIMEOUT_MS = 5_000
 
-/** The longest answer is that to `rows`, which reads a whole slice: SCAN_TIMEOUT_MS and a margin. */
+/** A connection that is silent for longer is given up. The longest answer, to `rows`, takes SCAN_TIMEOUT_MS and a margin. */
 export const ANSWER_TIMEOUT_MS = 150_000
 
 /**

@@ -81,7 +81,8 @@ export type Look = { readonly progress: Progress; readonly atMs: number }
 const speedOf = (job: JobReport | null, atMs: number, before: Look | undefined) => {
   const phase = phaseOf(job)
   const earlier = before?.progress.job?.state === job?.state ? phaseOf(before?.progress.job ?? null) : null
-  if (phase === null || earlier === null || before === undefined) return { rowsPerS: null, secondsLeft: null }
+  if (phase === null || earlier === null || before === undefined || phase.rowsMarked >= phase.rows)
+    return { rowsPerS: null, secondsLeft: null }
   const rows = phase.rowsMarked - earlier.rowsMarked
   const elapsedS = (atMs - before.atMs) / 1_000
   // Chunks end in bursts; a look without a new mark tells nothing new about the speed.

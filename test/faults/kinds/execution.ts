@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { answerOf, callAgain } from '../../support/faults.ts'
 import { fingerprintOf, jobsOf } from '../../support/invariants.ts'
+import type { Ended } from '../../support/test-stack.ts'
 import { atMost, type Cell, type Fault, nameOf, startAgain } from '../fault.ts'
 import type { Moment } from '../moments.ts'
 
@@ -9,11 +10,17 @@ import type { Moment } from '../moments.ts'
 /** An execution's end and its status event take less; whoever is slower hinders nobody. */
 const END_MS_MAX = 6_000
 
+/** A fault that came too late is none, and its cell shows nothing. */
+const expectEnd = ({ violations }: Cell, { status, error }: Ended, expected: string): void => {
+  if (status !== expected) violations.push(`the run ended as ${status} ${error ?? ''} and not as ${expected}`)
+}
+
 const stopped: Fault = {
   id: 'execution-stopped',
   title: 'Execution stopped (StopExecution)',
   suits: () => true,
   strike: async ({ on, arn }) => await on.stop(arn),
+  heal: async (cell, end) => expectEnd(cell, end, 'ABORTED'),
 }
 
 /** The machine with a short timeout that each cell's run is started on. */
@@ -42,6 +49,7 @@ const timedOut: Fault = {
     const { machine, ended } = on.stack.engine.execution(arn)
     await atMost(Number(machine.definition.TimeoutSeconds) * 1_000 + END_MS_MAX, ended)
   },
+  heal: async (cell, end) => expectEnd(cell, end, 'TIMED_OUT'),
 }
 
 /** Everything that MySQL knows of the slice. */
