@@ -12,8 +12,8 @@ import { type Stack, startStack } from '../../local/stack.ts'
 /** A stack with half a year of believable months, as an operator might find it on the day of the month. */
 export type Demo = {
   readonly operations: Operations
-  /** Starts this month's replacement of the large distributor and leaves it in the midst of registering. */
-  readonly startLarge: () => Promise<SliceName>
+  /** Starts this month's replacement of the large distributor, which stays in the midst of registering. */
+  readonly startLarge: () => Promise<void>
   readonly halted: SliceName
   readonly stop: () => Promise<void>
 }
@@ -37,6 +37,9 @@ const YOUNG = 'SORI'
 
 /** Rows of the large distributor this month: about 40 chunks. */
 const LARGE_ROWS = 400_000
+
+/** Map items of the large one that may pass, of eight chunks each. */
+const ITEMS_PASSED = 3
 
 const months = (newest: string): string[] =>
   Array.from({ length: 6 }, (_, index) => {
@@ -119,54 +122,40 @@ const backdate = async ({ database }: Stack, shown: readonly string[]): Promise<
   await connection.end()
 }
 
-/** Another program takes rows out of the slice while they are deleted, which the chunk notices. */
+/** Another program writes a row of its own into the slice while it is registered, and the sum does not come out. */
 const halt = async (stack: Stack, operations: Operations, folder: string, slice: SliceName): Promise<void> => {
   const { host, port, name, master } = stack.database
   const connection = await createConnection({ host, port, database: name, ...master })
   const stopIntruding = stack.lambda.onInvoke(async ({ functionName, event }) => {
-    if (functionName !== 'DeleteChunk' || (event as { slice?: SliceName }).slice?.distributor !== slice.distributor)
-      return
+    if (functionName !== 'RegisterChunk' || !isOf(event, slice)) return
     stopIntruding()
     await connection.query(
-      `delete from share_ratio where distributor_id = (select id from distributor where code = ?)
-       and settlement_month = ? order by isrc desc limit 2`,
-      [slice.distributor, `${slice.month}-01`],
+      `insert into share_ratio select id, ?, 'ZZZ992600001', 'PERFORMANCE', 'KOMCA.0000001', 100
+       from distributor where code = ?`,
+      [`${slice.month}-01`, slice.distributor],
     )
   })
-  await register(
-    operations,
-    slice,
-    await writeFile(folder, 'corrected.csv', 12_000, 901),
-    'the corrected file of the 5th',
-  )
+  const path = await writeFile(folder, 'corrected.csv', 12_000, 901)
+  await register(operations, slice, path, 'the corrected file of the 5th')
   await stack.lambda.settled()
   await connection.end()
 }
 
-const replaceLarge = async (
-  stack: Stack,
-  operations: Operations,
-  folder: string,
-  slice: SliceName,
-): Promise<SliceName> => {
+const isOf = (event: unknown, { distributor }: SliceName): boolean =>
+  (event as { slice?: SliceName }).slice?.distributor === distributor
+
+const replaceLarge = async (stack: Stack, operations: Operations, folder: string, slice: SliceName): Promise<void> => {
   const path = await writeFile(folder, 'large.csv', LARGE_ROWS + 12_000, 902)
   let items = 0
-  const half = new Promise<void>((reached) => {
-    stack.lambda.onInvoke(async ({ functionName, event }) => {
-      if (functionName !== 'RegisterChunk' || (event as { slice?: SliceName }).slice?.distributor !== slice.distributor)
-        return
-      items += 1
-      if (items <= 5) return
-      reached()
-      // Never let go: the pictures are taken now, and then everything is stopped.
-      await new Promise(() => undefined)
-    })
+  stack.lambda.onInvoke(async ({ functionName, event }) => {
+    if (functionName !== 'RegisterChunk' || !isOf(event, slice)) return
+    items += 1
+    // The others are never let go: the pictures are taken, and then everything is stopped.
+    if (items > ITEMS_PASSED) await new Promise(() => undefined)
   })
   const plan = await operations.planStart(slice, { path })
   await operations.start(plan, {
     why: 'twelve thousand rows were missing',
     confirmation: plan.confirmation ?? undefined,
   })
-  await half
-  return slice
 }

@@ -24,6 +24,12 @@ type Picture = {
   readonly viewport: typeof WIDE
 }
 
+/** Runs in the page: enough squares of the second map are full. */
+const HALF_REGISTERED = `(() => {
+  const map = document.querySelector('.register .map')
+  return map !== null && map.querySelectorAll('.q4').length >= 20
+})()`
+
 const take = async (page: Page, origin: string, picture: Picture): Promise<void> => {
   const { name, path, scheme, language, viewport } = picture
   await page.setViewportSize(viewport)
@@ -45,12 +51,12 @@ const main = async (): Promise<void> => {
     const page = browser.context.pages()[0] ?? (await browser.context.newPage())
     const { origin } = new URL(served.url)
     await page.goto(served.url)
-    const started = demo.startLarge()
     // Looked at while it runs: the speed is that of several looks.
     const { distributor, month } = demo.halted
     const job = `/slices/ARIA/${month}`
     await page.goto(`${origin}${job}`)
-    await started
+    await demo.startLarge()
+    await page.waitForFunction(HALF_REGISTERED, undefined, { timeout: 300_000 })
     const [light, dark] = ['light', 'dark'] as const
     await take(page, origin, { name: 'job-light', path: job, scheme: light, language: 'en', viewport: WIDE })
     await take(page, origin, { name: 'job-dark', path: job, scheme: dark, language: 'ko', viewport: WIDE })

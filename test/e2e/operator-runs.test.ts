@@ -148,8 +148,8 @@ describe('stop', () => {
     const run = await runHeldBefore('AcquireLock', slice)
     expect(await operator.json('stop', ...named(slice))).toMatchObject({ code: 0, ended: run.name })
     expect(await on().ended(run.arn)).toMatchObject({ status: 'ABORTED', error: 'Stopped' })
-    run.release()
     await expectSettled(on(), slice, OTHER)
+    run.release()
   })
 
   test('says that another run of the slice goes on', async () => {
@@ -233,11 +233,14 @@ describe('unlock', () => {
       `Job ${jobs[0]?.job} is halted. Go on when you are ready: sharelock resume ${jobs[0]?.job}`,
     )
     expect(await lockOf(on(), slice)).toBeNull()
+    // The other lane may have come to its end before; from here on nothing is written.
+    const { map } = (await show(slice)).jobs[0]?.register ?? { map: '' }
+    expect(map).toContain('.')
     // The holder lives after all: its chunks are refused, and it ends.
     run.release()
     expect(await on().ended(run.arn)).toMatchObject({ status: 'FAILED' })
     await expectHalted(on(), slice, 'REGISTERING', 'Unlocked')
-    expect((await show(slice)).jobs[0]?.register.map).toMatch(/^\.+$/)
+    expect((await show(slice)).jobs[0]?.register.map).toBe(map)
     expect(await operator.json('resume', ...named(slice))).toMatchObject({ code: 0 })
     await expectSettled(on(), slice, FILE)
   })

@@ -64,9 +64,11 @@ export const auditTable = (words: Words, audit: readonly AuditLine[]): Html => h
     }
   </section>`
 
+const shortDigest = (digest: string): string => `${digest.slice(0, 12)}…`
+
 const detail = ({ job, execution, detail }: AuditLine): string =>
   [
     ...(job === null ? [] : [`job ${job}`]),
     ...(execution === null ? [] : [executionName(execution)]),
-    ...Object.entries(detail).map(([name, value]) => `${name} ${value}`),
+    ...Object.entries(detail).map(([name, value]) => `${name} ${value}`.replaceAll(/[0-9a-f]{40,}/g, shortDigest)),
   ].join(' · ')
