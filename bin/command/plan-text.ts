@@ -10,8 +10,9 @@ const sourceText = ({ source, isUndo }: StartPlan): string => {
 }
 
 const differenceText = ({ difference }: StartPlan): string => {
-  const { against, added, removed, changed, unchanged } = difference
+  const { against, added, removed, changed, unchanged, problem } = difference
   if (against === null) return 'nothing was registered before: every row is new'
+  if (problem !== null) return `cannot be told: ${problem}`
   const counts = `${count(added)} added, ${count(removed)} removed, ${count(changed)} changed, ${count(unchanged)} unchanged`
   return `${counts} (against job ${against.job}, ${counted(against.rows, 'row')})`
 }

@@ -48,6 +48,8 @@ export type Difference = {
   /** Same key, another share. */
   readonly changed: number
   readonly unchanged: number
+  /** Why the last registered set cannot be compared: then the counts are those of an empty one. Null where they are true. */
+  readonly problem: string | null
 }
 
 /** A start that has been looked at and not yet made. Nothing has been uploaded, deleted or started. */

@@ -1,11 +1,14 @@
+import { isFailure } from '../../functions/contract/errors.ts'
 import { SLICE_JOBS_SHOWN } from '../../functions/contract/limits.ts'
+import { manifestKey } from '../../functions/contract/manifest.ts'
 import type { JobReport, SliceReport } from '../../functions/contract/operations.ts'
 import { sliceName } from '../../functions/contract/words.ts'
 import { openSource, readManifest } from '../../functions/store/staged-source.ts'
 import type { Clients } from './clients.ts'
 import { compare, type RowSet, rowsOfFile, rowsOfStaged } from './difference.ts'
-import { calling } from './failures.ts'
+import { calling, operationError } from './failures.ts'
 import { CHANGED_SHARE_MAX, ROWS_SHARE_MIN } from './limits.ts'
+import { sizeOf } from './objects.ts'
 import {
   type Difference,
   type OnRows,
@@ -40,6 +43,11 @@ export const undoTargetOf = (report: SliceReport): JobReport | null => {
 
 type Read = { readonly validation: Validation; readonly rows: RowSet | null; readonly uploadKey: string | null }
 
+const requireObject = async (clients: Clients, key: string): Promise<void> => {
+  if ((await sizeOf(clients, key)) !== null) return
+  throw new OperationError('NotFound', `There is no ${key} in the bucket ${(await clients.place()).bucket}.`)
+}
+
 /** Reads what is to be registered, wherever it is. */
 const readPlanned = async (
   clients: Clients,
@@ -48,7 +56,9 @@ const readPlanned = async (
   onRows: OnRows | undefined,
 ): Promise<Read> => {
   const { bucket } = await clients.place()
+  if ('key' in source) await requireObject(clients, source.key)
   if ('staged' in source) {
+    await requireObject(clients, manifestKey(source.staged))
     const manifest = await calling('S3', () => readManifest(clients.s3, bucket, source.staged))
     const facts = { encoding: 'staged source', gzip: false, ignoredColumns: [] }
     const validation = { accepted: true, ...facts, summary: summaryOf(manifest), rejection: null }
@@ -68,7 +78,7 @@ const readPlanned = async (
   return { validation, rows: staged === null ? null : rowsOfFile(staged), uploadKey }
 }
 
-const NO_CHANGE = { added: 0, removed: 0, changed: 0, unchanged: 0 } as const
+const NO_CHANGE = { added: 0, removed: 0, changed: 0, unchanged: 0, problem: null } as const
 
 /** How the new rows differ from the last registered set. Of a refused file nothing can be said. */
 const differenceTo = async (
@@ -81,17 +91,26 @@ const differenceTo = async (
   if (rows === null || summary === null) return { against, ...NO_CHANGE }
   if (against === null) return { against, ...NO_CHANGE, added: summary.rows }
   if (against.digest === summary.digest) return { against, ...NO_CHANGE, unchanged: summary.rows }
-  return await calling('S3', async () => {
-    const { bucket } = await clients.place()
+  const { bucket } = await clients.place()
+  try {
     const before = rowsOfStaged(clients.s3, bucket, await readManifest(clients.s3, bucket, against.digest))
-    return { against, ...(await compare(rows, before)) }
-  })
+    return { against, ...NO_CHANGE, ...(await compare(rows, before)) }
+  } catch (error) {
+    // Registering a file must not depend on the copy of another: it is what mends a copy that was lost.
+    if (isFailure(error, 'StagedSourceDamaged'))
+      return { against, ...NO_CHANGE, added: summary.rows, problem: error.message }
+    throw operationError(error, 'S3')
+  }
 }
 
 /** True where the change is so large that it may be a mistake: see CHANGED_SHARE_MAX and ROWS_SHARE_MIN. */
-export const isLarge = ({ against, removed, changed }: Difference, rowsNow: number, rowsNew: number): boolean => {
-  // Rows that no job registered cannot be compared, and no undo brings them back.
-  if (against === null) return rowsNow > 0
+export const isLarge = (
+  { against, removed, changed, problem }: Difference,
+  rowsNow: number,
+  rowsNew: number,
+): boolean => {
+  // Rows that cannot be compared, since no job registered them or their copy is lost: no undo brings them back.
+  if (against === null || problem !== null) return rowsNow > 0
   return removed + changed > against.rows * CHANGED_SHARE_MAX || rowsNew < against.rows * ROWS_SHARE_MIN
 }
 

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
+import { PutObjectCommand } from '@aws-sdk/client-s3'
 import { StartExecutionCommand } from '@aws-sdk/client-sfn'
 import type { ExecutionRequest, Source } from '../../functions/contract/messages.ts'
 import { sliceName } from '../../functions/contract/words.ts'
@@ -8,6 +8,7 @@ import type { Clients } from './clients.ts'
 import { confirmationOf, requireConfirmation } from './confirmation.ts'
 import { calling } from './failures.ts'
 import { RUN_NUMBERS_MAX } from './limits.ts'
+import { sizeOf } from './objects.ts'
 import { OperationError, type SliceName, type Started, type StartOptions, type StartPlan } from './operations.ts'
 import { isSameSource, openJobOf, undoTargetOf } from './plan.ts'
 import { describeRun, executionArnOf, nameOf, runningOf } from './runs.ts'
@@ -23,15 +24,14 @@ export const executionName = ({ distributor, month }: SliceName, digest: string,
   `${distributor}-${month}-${digest.slice(0, 16)}-${number}`
 
 /** Puts the file at the address made of its content, unless it is there already. S3 checks the digest on arrival. */
-const upload = async ({ s3, place }: Clients, path: string, key: string): Promise<void> => {
-  const { bucket } = await place()
+const upload = async (clients: Clients, path: string, key: string): Promise<void> => {
+  const { bucket } = await clients.place()
   const { size } = await stat(path)
+  if ((await sizeOf(clients, key)) === size) return
   await calling('S3', async () => {
-    const there = await s3.send(new HeadObjectCommand({ Bucket: bucket, Key: key })).catch(() => undefined)
-    if (there?.ContentLength === size) return
     const sha256 = Buffer.from(key.slice(key.lastIndexOf('/') + 1), 'hex').toString('base64')
     const body = createReadStream(path)
-    await s3.send(
+    await clients.s3.send(
       new PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ContentLength: size, ChecksumSHA256: sha256 }),
     )
   })

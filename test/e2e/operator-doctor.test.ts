@@ -1,4 +1,4 @@
-import { DeleteObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
+import { DeleteObjectCommand } from '@aws-sdk/client-s3'
 import { expect, test } from 'vitest'
 import { holdTask } from '../support/faults.ts'
 import { jobsOf } from '../support/invariants.ts'
@@ -169,9 +169,24 @@ test('a half-staged source is found, and so is a registered one that was lost', 
   const manifest = `staged/${job?.source_digest}/manifest.json`
   const kept = await on().get(manifest)
   await remove(manifest)
-  const { findings } = await doctor()
-  expect(findings.map(({ check }) => check)).toContain('staged-source-lost')
-  await on().s3.send(new PutObjectCommand({ Bucket: on().stack.aws.bucket, Key: manifest, Body: kept }))
+  expect((await only('staged-source-lost')).mend).toBe(`sharelock start ${named(slice).join(' ')} --file FILE --force`)
+  // Another file can be registered all the same; what it changes nobody knows, so it has to be confirmed.
+  const other = await operator.file('other.csv', shareFile(400, 63))
+  const plan = {
+    difference: { problem: expect.stringContaining('is missing') },
+    confirmation: `${slice.distributor} 2026-10`,
+  }
+  expect(await operator.json('start', ...named(slice), '--file', other, '--confirm', 'no')).toMatchObject({ code: 6 })
+  const started = await operator.json(
+    'start',
+    ...named(slice),
+    '--file',
+    other,
+    '--confirm',
+    `${slice.distributor} 2026-10`,
+  )
+  expect(started).toMatchObject({ code: 0, plan, end: { status: 'SUCCEEDED' } })
+  await on().put(manifest, kept)
   await isGone('staged-source-lost')
 })
 

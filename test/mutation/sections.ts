@@ -35,7 +35,7 @@ export const SECTIONS: readonly Section[] = [
   {
     name: 'stage-records',
     mutate: files('job/stage', 'csv-records', 'source-errors', 'source-reader', 'stage-source'),
-    tests: unit('stage-records', 'stage-rows'),
+    tests: unit('stage-records', 'stage-rows', 'stage-encoding'),
     servers: false,
   },
   {
@@ -77,7 +77,7 @@ export const SECTIONS: readonly Section[] = [
       ...files('store', 'job', 'outbox'),
       ...files('job', 'open-job', 'halt-job', 'read-head', 'publish-events'),
     ],
-    tests: service('job-history', 'halt-job', 'open-job'),
+    tests: service('job-history', 'halt-job', 'open-job', 'transitions'),
     servers: true,
   },
   {

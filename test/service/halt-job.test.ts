@@ -188,6 +188,64 @@ describe('the halt that a person reads', () => {
   })
 })
 
+describe('a halt whose reply was lost', () => {
+  test('is done once, and said to be done', async () => {
+    const { slice, job } = await locked('a/1')
+    const by = await run()
+    const counted = countedBy(by)
+    const { database } = by
+    const commit = database.commit.bind(database)
+    let commits = 0
+    database.commit = async () => {
+      await commit()
+      commits += 1
+      if (commits === 1) throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
+    }
+    expect(await haltFromCatch(by, failed(slice, job, 'a/1'))).toEqual({ halted: true, job: job.id, released: true })
+    expect(commits).toBe(2)
+    expect(await readJob(db.outside, job.id)).toMatchObject({ fence: job.fence + 1, halt_error: 'ChunkMismatch' })
+    expect(await db.outside.rows('select type from outbox where job_id = ?', [job.id])).toHaveLength(1)
+    expect(counted.filter((name) => name === 'job.halted')).toHaveLength(1)
+  })
+
+  test("is nobody else's: a run that took over in between is left alone", async () => {
+    const { slice, job } = await locked('a/1')
+    const by = await run()
+    const { database } = by
+    const commit = database.commit.bind(database)
+    let other: Awaited<ReturnType<typeof openJob>> | undefined
+    database.commit = async () => {
+      await commit()
+      if (other !== undefined) return
+      other = await openJob(await run(), opening(slice, 'b/2', { job: job.id, fence: job.fence + 1 }))
+      throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
+    }
+    await haltFromCatch(by, failed(slice, job, 'a/1', { lock: { token: 'a/1', held: false } }))
+    expect(await readJob(db.outside, job.id)).toMatchObject({ fence: other?.fence, halted_at: null, lock_token: 'b/2' })
+  })
+})
+
+describe('a topic that refuses', () => {
+  test('keeps what it did not take in the outbox, in order, and the report says how much and why', async () => {
+    const { slice, job } = await locked('a/1')
+    await haltFromCatch(await run(), failed(slice, job, 'a/1'))
+    await db.outside.change(
+      `insert into outbox (event_id, job_id, type, payload) select uuid(), job_id, type, payload from outbox where job_id = ?`,
+      [job.id],
+    )
+    const by = await run()
+    const warned = vi.spyOn(by.logger, 'warn')
+    let sent = 0
+    vi.spyOn(by.sns, 'send').mockImplementation(async () => {
+      sent += 1
+      if (sent === 2) throw new Error('the topic is away')
+    })
+    expect(await publishEvents(by, job.id)).toEqual({ published: 1, pending: 1, failure: 'the topic is away' })
+    expect(warned.mock.calls[0]?.[1]).toMatchObject({ error: { message: 'the topic is away' } })
+    expect(await publishEvents(by, job.id)).toEqual({ published: 1, pending: 0 })
+  })
+})
+
 describe('an execution that ended without its Catch', () => {
   test('has its job halted and its lock released, by the token in the row', async () => {
     const { job, holder } = await locked('event/1')
@@ -225,7 +283,24 @@ describe('an execution that ended without its Catch', () => {
       database.begin = begin
       await begin()
     }
+    const counted = countedBy(by)
     expect(await haltFromStatusEvent(by, statusEvent('race/1'))).toMatchObject({ halted: false, job: null })
+    expect(counted).not.toContain('job.halted')
     expect(await readJob(db.outside, job.id)).toMatchObject({ lock_token: 'race/2', halted_at: null })
+  })
+
+  test('and opened its job again in the very moment, after LockLost, halts nothing', async () => {
+    const { slice, job } = await locked('again/1')
+    const by = await run()
+    const { database } = by
+    const begin = database.begin.bind(database)
+    database.begin = async () => {
+      const input = opening(slice, 'again/2', headOf(job), { own: job })
+      await openJob(await run(), { ...input, execution: 'arn:execution:again/1' })
+      database.begin = begin
+      await begin()
+    }
+    expect(await haltFromStatusEvent(by, statusEvent('again/1'))).toMatchObject({ halted: false, job: null })
+    expect(await readJob(db.outside, job.id)).toMatchObject({ lock_token: 'again/2', halted_at: null })
   })
 })

@@ -66,7 +66,7 @@ describe('names', () => {
 
 describe('a large change', () => {
   const difference = (removed: number, changed: number, rows = 1_000) => ({
-    ...{ against: { job: 1, digest: DIGEST, rows }, added: 0, removed, changed, unchanged: 0 },
+    ...{ against: { job: 1, digest: DIGEST, rows }, added: 0, removed, changed, unchanged: 0, problem: null },
   })
 
   test.each([
@@ -81,9 +81,10 @@ describe('a large change', () => {
   })
 
   test('rows that no job registered make any start a large one; an empty slice does not', () => {
-    const nothing = { against: null, added: 10, removed: 0, changed: 0, unchanged: 0 }
+    const nothing = { against: null, added: 10, removed: 0, changed: 0, unchanged: 0, problem: null }
     expect(isLarge(nothing, 5, 10)).toBe(true)
     expect(isLarge(nothing, 0, 10)).toBe(false)
+    expect(isLarge({ ...difference(0, 0), problem: 'its copy is lost' }, 1_000, 1_000)).toBe(true)
   })
 })
 

@@ -161,6 +161,33 @@ describe('a report', () => {
     expect(verdictsOf(await stageText(text))).toEqual(['2:- sum-above-100', '4:4 share-range', '6:- duplicate-key'])
   })
 
+  test.each([
+    [1, 'isrc', 'KRA01260000', 'isrc-format'],
+    [2, 'right_type', 'P!', 'right-type-format'],
+    [3, 'party_id', 'A B', 'party-format'],
+    [4, 'share', '1%', 'share-percent-sign'],
+  ])('shows a row whose only fault is in column %i', async (column, field, value, rule) => {
+    const fields = ['KRA012600001', 'P', 'A', '1'].with(column - 1, value)
+    const errors = errorsOf(await stageText(`${HEADER}KRA012600002,P,A,1\n${fields.join(',')}\n`))
+    expect(errors).toMatchObject([{ line: 3, column, field, value, rule }])
+  })
+
+  test('shows the header that lacks a column, and the name that stands there twice', async () => {
+    const lacking = errorsOf(await stageText('isrc,right_type,party_id\n'))
+    expect(lacking).toMatchObject([{ field: 'share', value: 'isrc,right_type,party_id', column: null }])
+    const twice = errorsOf(await stageText('isrc,right_type,party_id,share,Share\n'))
+    expect(twice).toMatchObject([{ field: 'share', value: 'Share', column: 5 }])
+  })
+
+  test('says no more once there are too many rows', async () => {
+    const rows = Array.from({ length: 50 }, (_, n) => `KRA0126000${10 + n},P,A,1\n`).join('')
+    expect(await stageText(HEADER + rows, AT_MOST, { limits: { rowsMax: 9 } })).toMatchObject({
+      accepted: false,
+      rejection: { total: 1 },
+      facts: { records: 10, compressed: false, encoding: 'ascii' },
+    })
+  })
+
   test('ends at the limits of rows and bytes', async () => {
     const rows = Array.from({ length: 10 }, (_, n) => `KRA01260000${n},P,A,1\n`).join('')
     expect(verdictsOf(await stageText(HEADER + rows, AT_MOST, { limits: { rowsMax: 9 } }))).toEqual(['11:- file-rows'])

@@ -1,9 +1,10 @@
-import { HeadObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3'
+import { ListObjectsV2Command } from '@aws-sdk/client-s3'
 import { manifestKey } from '../../../functions/contract/manifest.ts'
 import type { Checks } from '../../../functions/contract/operations.ts'
 import type { Clients } from '../clients.ts'
 import { calling } from '../failures.ts'
 import { CALLS_AT_ONCE, STAGED_LOOKED_AT_MAX, STAGING_S } from '../limits.ts'
+import { sizeOf } from '../objects.ts'
 import type { Finding } from '../operations.ts'
 import { sliceOptions } from '../remedies.ts'
 import type { Run } from '../runs.ts'
@@ -21,17 +22,6 @@ const stagedDigests = async ({ s3 }: Clients, bucket: string): Promise<string[]>
   } while (ContinuationToken !== undefined && digests.length < STAGED_LOOKED_AT_MAX)
   return digests.slice(0, STAGED_LOOKED_AT_MAX)
 }
-
-const hasManifest = async ({ s3 }: Clients, bucket: string, digest: string): Promise<boolean> =>
-  await calling('S3', async () => {
-    try {
-      await s3.send(new HeadObjectCommand({ Bucket: bucket, Key: manifestKey(digest) }))
-      return true
-    } catch (error) {
-      if ((error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode === 404) return false
-      throw error
-    }
-  })
 
 const newestOf = async ({ s3 }: Clients, bucket: string, digest: string): Promise<number> => {
   const { Contents = [] } = await calling('S3', () =>
@@ -55,8 +45,8 @@ export const stagedFindings = async (
   const missing: string[] = []
   for (let from = 0; from < digests.length; from += CALLS_AT_ONCE) {
     const some = digests.slice(from, from + CALLS_AT_ONCE)
-    const present = await Promise.all(some.map((digest) => hasManifest(clients, bucket, digest)))
-    missing.push(...some.filter((_, index) => present[index] !== true))
+    const sizes = await Promise.all(some.map((digest) => sizeOf(clients, manifestKey(digest))))
+    missing.push(...some.filter((_, index) => sizes[index] === null))
   }
   const found: Finding[] = []
   const open = missing.length === 0 ? new Map<string, Line>() : await openSources(clients, openJobs)

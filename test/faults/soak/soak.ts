@@ -20,7 +20,10 @@ export type SoakResult = {
 }
 
 /** After the last fault everything comes to its end by itself within this time. */
-const CALM_MS_MAX = 90_000
+const CALM_MS_MAX = 180_000
+
+/** A resume is one run; on a machine that is busy with other things each cold start takes seconds. */
+const RESUME_MS_MAX = 300_000
 
 export const replaySoak = ({ minutes, seed }: Pick<SoakResult, 'minutes' | 'seed'>): string =>
   `npm run test:faults -- --soak --minutes ${minutes} --seed ${seed}`
@@ -59,7 +62,7 @@ const judgePlayer = async (setting: Setting, player: Player): Promise<string[]> 
   const { digest, file } = await fileOf(setting, player)
   const standing = await standingOf(world, slice)
   if (standing === 'halted' || standing === 'open') {
-    const end = await world.on.ended(await world.on.start({ ...slice, source: { staged: digest } }))
+    const end = await world.on.ended(await world.on.start({ ...slice, source: { staged: digest } }), RESUME_MS_MAX)
     if (end.status !== 'SUCCEEDED') found.push(`it could not be resumed: ${end.error} ${end.cause}`)
   }
   if (standing !== 'untouched' && file === undefined) found.push(`nobody knows the file ${digest}`)
