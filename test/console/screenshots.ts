@@ -24,10 +24,11 @@ type Picture = {
   readonly viewport: typeof WIDE
 }
 
-/** Runs in the page: enough squares of the second map are full. */
+/** Runs in the page: it shows the new job, and enough squares of its second map are full. */
 const HALF_REGISTERED = `(() => {
   const map = document.querySelector('.register .map')
-  return map !== null && map.querySelectorAll('.q4').length >= 20
+  const { textContent } = document.getElementById('standing')
+  return textContent.includes('REGISTERING') && map !== null && map.querySelectorAll('.q4').length >= 20
 })()`
 
 const take = async (page: Page, origin: string, picture: Picture): Promise<void> => {
