@@ -34,12 +34,13 @@ const insertChunks = async (database: Database, rows: (string | number | null)[]
  * new numbers. A number is never used for two ranges, so a late duplicate of an old chunk can't mark a new one.
  */
 export const replaceDeletePlan = async (database: Database, job: number, ranges: DeleteRange[]): Promise<void> => {
-  const [last] = await database.rows<{ next: number }>(
-    `select coalesce(max(number) + 1, 0) as next from job_chunk where job_id = ? and phase = 'delete'`,
+  // The bare column: MySQL makes a decimal of arithmetic that mixes signed and unsigned, and a decimal arrives as text.
+  const [plan] = await database.rows<{ last: number | null }>(
+    `select max(number) as last from job_chunk where job_id = ? and phase = 'delete'`,
     [job],
   )
   await database.change(`delete from job_chunk where job_id = ? and phase = 'delete' and marked_at is null`, [job])
-  const first = last?.next ?? 0
+  const first = (plan?.last ?? -1) + 1
   await insertChunks(
     database,
     ranges.map((range, index) => [

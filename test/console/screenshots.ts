@@ -24,12 +24,9 @@ type Picture = {
   readonly viewport: typeof WIDE
 }
 
-/** Runs in the page: it shows the new job, and enough squares of its second map are full. */
-const HALF_REGISTERED = `(() => {
-  const map = document.querySelector('.register .map')
-  const { textContent } = document.getElementById('standing')
-  return textContent.includes('REGISTERING') && map !== null && map.querySelectorAll('.q4').length >= 20
-})()`
+/** Squares of the second map that are full when the pictures are taken: about half of them. */
+const SQUARES_FULL = 20
+const WAIT_MS = 300_000
 
 const take = async (page: Page, origin: string, picture: Picture): Promise<void> => {
   const { name, path, scheme, language, viewport } = picture
@@ -57,7 +54,11 @@ const main = async (): Promise<void> => {
     const job = `/slices/ARIA/${month}`
     await page.goto(`${origin}${job}`)
     await demo.startLarge()
-    await page.waitForFunction(HALF_REGISTERED, undefined, { timeout: 300_000 })
+    await page.locator('#standing', { hasText: 'REGISTERING' }).waitFor({ timeout: WAIT_MS })
+    await page
+      .locator('.register .map .q4')
+      .nth(SQUARES_FULL - 1)
+      .waitFor({ timeout: WAIT_MS })
     const [light, dark] = ['light', 'dark'] as const
     await take(page, origin, { name: 'job-light', path: job, scheme: light, language: 'en', viewport: WIDE })
     await take(page, origin, { name: 'job-dark', path: job, scheme: dark, language: 'ko', viewport: WIDE })

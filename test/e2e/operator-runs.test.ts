@@ -12,8 +12,8 @@ const operator = useOperator(on)
 
 const FILE = shareFile(400, 51)
 const OTHER = shareFile(300, 52)
-/** Chunks of a staged source: one lane's item has several, so that a run can be met between two of them. */
-const CHUNK_ROWS = 20
+/** Chunks of a staged source: several, and all in one item, so that a held task holds all of them. */
+const CHUNK_ROWS = 60
 
 const confirmed = ({ distributor, month }: TestSlice): string[] => ['--confirm', `${distributor} ${month}`]
 
@@ -233,14 +233,11 @@ describe('unlock', () => {
       `Job ${jobs[0]?.job} is halted. Go on when you are ready: sharelock resume ${jobs[0]?.job}`,
     )
     expect(await lockOf(on(), slice)).toBeNull()
-    // The other lane may have come to its end before; from here on nothing is written.
-    const { map } = (await show(slice)).jobs[0]?.register ?? { map: '' }
-    expect(map).toContain('.')
     // The holder lives after all: its chunks are refused, and it ends.
     run.release()
     expect(await on().ended(run.arn)).toMatchObject({ status: 'FAILED' })
     await expectHalted(on(), slice, 'REGISTERING', 'Unlocked')
-    expect((await show(slice)).jobs[0]?.register.map).toBe(map)
+    expect((await show(slice)).jobs[0]?.register.map).toMatch(/^\.{5,8}$/)
     expect(await operator.json('resume', ...named(slice))).toMatchObject({ code: 0 })
     await expectSettled(on(), slice, FILE)
   })

@@ -95,7 +95,9 @@ export class World {
 
   /** The call behind a command to Valkey, by the port it came from. */
   callOfPort = (port: number, at: number): Call | undefined => {
-    const session = this.on.lockRelay.sessions.findLast((one) => one.port === port && one.openedAt / 1_000 <= at)
+    const session = this.on.lockRelay.sessions.findLast(
+      (one) => one.port === port && one.openedAt / 1_000 <= at && at <= one.closedAt / 1_000,
+    )
     return session?.owner === undefined ? undefined : this.callOf(session.owner.pid, at)
   }
 

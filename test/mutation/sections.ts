@@ -77,13 +77,13 @@ export const SECTIONS: readonly Section[] = [
       ...files('store', 'job', 'outbox'),
       ...files('job', 'open-job', 'halt-job', 'read-head', 'publish-events'),
     ],
-    tests: service('job-history', 'halt-job', 'open-job', 'transitions'),
+    tests: service('job-history', 'halt-job', 'halt-told', 'open-job', 'transitions'),
     servers: true,
   },
   {
     name: 'chunks',
     mutate: [...files('store', 'ledger', 'share-ratio'), ...files('job', 'run-chunks', 'transitions')],
-    tests: service('transitions', 'chunks', 'neighbours'),
+    tests: service('chunk-loop', 'transitions', 'chunks', 'neighbours'),
     servers: true,
   },
   {

@@ -2,7 +2,6 @@ import { afterAll, describe, expect, test, vi } from 'vitest'
 import { lockKey } from '../../functions/contract/words.ts'
 import { haltFromCatch, haltFromStatusEvent } from '../../functions/job/halt-job.ts'
 import { openJob } from '../../functions/job/open-job.ts'
-import { publishEvents } from '../../functions/job/publish-events.ts'
 import type { Run } from '../../functions/job/task.ts'
 import { readJob } from '../../functions/store/job.ts'
 import { tryAcquire } from '../../functions/store/lock/acquire.ts'
@@ -128,66 +127,6 @@ describe('a failed run that holds the lock', () => {
   })
 })
 
-describe('the halt that a person reads', () => {
-  const haltOf = async (failure: Input['failure']) => {
-    const { slice, job } = await locked(`a/${Math.random()}`)
-    await haltFromCatch(await run(), failed(slice, job, 'a/2', { failure }))
-    const [row] = await db.outside.rows<{ error: string; cause: string }>(
-      'select halt_error as error, halt_cause as cause from job where id = ?',
-      [job.id],
-    )
-    return row
-  }
-
-  test.each([
-    ['a message in JSON', JSON.stringify({ errorMessage: 'chunk 3 differs' }), 'chunk 3 differs'],
-    ['JSON without a message', '{"trace":[]}', '{"trace":[]}'],
-    ['plain text', 'the task timed out', 'the task timed out'],
-    ['nothing', undefined, ''],
-  ])('says %s in words', async (_, Cause, cause) => {
-    expect(await haltOf({ Error: 'States.Timeout', Cause })).toEqual({ error: 'States.Timeout', cause })
-  })
-
-  test('is cut to what its columns hold, rather than refused', async () => {
-    const row = await haltOf({ Error: 'E'.repeat(300), Cause: 'c'.repeat(5_000) })
-    expect([row?.error, row?.cause]).toEqual(['E'.repeat(100), 'c'.repeat(2_000)])
-  })
-
-  test('is told to subscribers with its job, the new fence, and why; those of one job only', async () => {
-    const { slice, job } = await locked('a/1')
-    const { job: other, slice: otherSlice } = await locked('o/1')
-    await haltFromCatch(await run(), failed(slice, job, 'a/1'))
-    await haltFromCatch(await run(), failed(otherSlice, other, 'o/1'))
-    const sent: unknown[] = []
-    const by = await run()
-    vi.spyOn(by.sns, 'send').mockImplementation(async (command: { input: object }) => sent.push(command.input))
-    expect(await publishEvents(by, job.id)).toEqual({ published: 1, pending: 0 })
-    expect(await publishEvents(by, job.id)).toEqual({ published: 0, pending: 0 })
-    const [{ id, at }] = (await db.outside.rows<{ id: string; at: string }>(
-      'select event_id as id, created_at as at from outbox where job_id = ?',
-      [job.id],
-    )) as [{ id: string; at: string }]
-    const { Message, MessageAttributes } = sent[0] as { Message: string; MessageAttributes: object }
-    expect(JSON.parse(Message)).toEqual({
-      id,
-      at,
-      type: 'JobHalted',
-      distributor: slice.distributor,
-      month: slice.month,
-      execution: 'arn:execution:a/1',
-      job: job.id,
-      state: 'DELETING',
-      fence: 2,
-      error: 'ChunkMismatch',
-      cause: 'chunk 3 differs',
-    })
-    expect(MessageAttributes).toEqual({
-      id: { DataType: 'String', StringValue: id },
-      type: { DataType: 'String', StringValue: 'JobHalted' },
-    })
-  })
-})
-
 describe('a halt whose reply was lost', () => {
   test('is done once, and said to be done', async () => {
     const { slice, job } = await locked('a/1')
@@ -222,27 +161,6 @@ describe('a halt whose reply was lost', () => {
     }
     await haltFromCatch(by, failed(slice, job, 'a/1', { lock: { token: 'a/1', held: false } }))
     expect(await readJob(db.outside, job.id)).toMatchObject({ fence: other?.fence, halted_at: null, lock_token: 'b/2' })
-  })
-})
-
-describe('a topic that refuses', () => {
-  test('keeps what it did not take in the outbox, in order, and the report says how much and why', async () => {
-    const { slice, job } = await locked('a/1')
-    await haltFromCatch(await run(), failed(slice, job, 'a/1'))
-    await db.outside.change(
-      `insert into outbox (event_id, job_id, type, payload) select uuid(), job_id, type, payload from outbox where job_id = ?`,
-      [job.id],
-    )
-    const by = await run()
-    const warned = vi.spyOn(by.logger, 'warn')
-    let sent = 0
-    vi.spyOn(by.sns, 'send').mockImplementation(async () => {
-      sent += 1
-      if (sent === 2) throw new Error('the topic is away')
-    })
-    expect(await publishEvents(by, job.id)).toEqual({ published: 1, pending: 1, failure: 'the topic is away' })
-    expect(warned.mock.calls[0]?.[1]).toMatchObject({ error: { message: 'the topic is away' } })
-    expect(await publishEvents(by, job.id)).toEqual({ published: 1, pending: 0 })
   })
 })
 

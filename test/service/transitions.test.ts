@@ -2,12 +2,9 @@ import { createHash } from 'node:crypto'
 import { S3Client } from '@aws-sdk/client-s3'
 import { type FauxqsServer, startFauxqs } from 'fauxqs'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { ITEM_CHUNKS_MIN } from '../../functions/contract/limits.ts'
 import type { Manifest } from '../../functions/contract/manifest.ts'
-import type { Guarded, JobMessage } from '../../functions/contract/messages.ts'
-import type { Slice } from '../../functions/contract/words.ts'
+import type { Guarded } from '../../functions/contract/messages.ts'
 import { openJob } from '../../functions/job/open-job.ts'
-import { runChunks } from '../../functions/job/run-chunks.ts'
 import type { Run } from '../../functions/job/task.ts'
 import { beginRegistering, markDeleted, markRegistered, planDelete } from '../../functions/job/transitions.ts'
 import { readJob } from '../../functions/store/job.ts'
@@ -248,9 +245,7 @@ describe('a delete plan', () => {
     const counts = (await unmarkedChunks(db.outside, job.id, 'delete')).map((chunk) => chunk.row_count)
     expect(counts).toEqual([10_000, 10_000, 4_000])
     await deleteAll(run(), slice, job, { from: 1, to: 1 })
-    const again = await planDelete(run(), input)
-    expect(again).toMatchObject({ chunks: 2, items: [{}] })
-    expect(again.items[0]?.from).toBeGreaterThan(2)
+    expect(await planDelete(run(), input)).toEqual({ chunks: 2, items: [{ from: 3, to: 4 }] })
     expect((await readJob(db.outside, job.id))?.delete_plans).toBe(2)
     await deleteAll(run(), slice, job)
     await markDeleted(run(), input)
@@ -282,97 +277,5 @@ describe('a delete plan', () => {
       const refused = markDeleted(run(), guarded(slice, job))
       await expect(refused).rejects.toMatchObject({ name, job: job.id, fence: 1, state: 'DELETING' })
     }
-  })
-})
-
-describe('the chunk loop', () => {
-  const CHUNKS = ITEM_CHUNKS_MIN
-  const begun = async (letter: string) => {
-    const { input, body, slice, job } = await deleted(letter, CHUNKS)
-    await beginRegistering(run(), input)
-    return { slice, job, body, input: { ...input, item: EVERYTHING } }
-  }
-  const write = (by: Run, slice: Slice) => async (_: unknown, body: Buffer) =>
-    (await loadChunk(by.database, slice, body)).rows
-
-  test('prepares each chunk once, one ahead of the chunk that is written, and counts rows and time', async () => {
-    const { slice, input, body } = await begun('5')
-    const by = run()
-    const counted = countedBy(by)
-    const order: string[] = []
-    const prepare = vi.fn(async ({ number }: { number: number }) => {
-      order.push(`prepare ${number}`)
-      return body(number)
-    })
-    const report = await runChunks(by, input, 'register', {
-      prepare,
-      write: async (chunk, prepared) => {
-        order.push(`write ${chunk.number}`)
-        return await write(by, slice)(chunk, prepared)
-      },
-    })
-    expect(report).toEqual({ chunks: CHUNKS, rows: 8 * CHUNKS })
-    expect(order.slice(0, 4)).toEqual(['prepare 0', 'prepare 1', 'write 0', 'prepare 2'])
-    expect(order).toHaveLength(2 * CHUNKS)
-    expect(prepare).toHaveBeenCalledTimes(CHUNKS)
-    expect(counted.map(([name]) => name)).toEqual([...Array<string>(CHUNKS).fill('chunk.duration'), 'chunk.rows'])
-    expect(counted.at(-1)?.[1]).toBe(8 * CHUNKS)
-    expect(counted.slice(0, -1).every(([, ms]) => ms >= 0 && ms < 60_000)).toBe(true)
-  })
-
-  test('that cannot prepare a chunk has written those before it and nothing after', async () => {
-    const { slice, input, body, job } = await begun('6')
-    const by = run()
-    const failing = runChunks(by, input, 'register', {
-      prepare: async ({ number }) => {
-        if (number === 2) throw new Error('the object is away')
-        return body(number)
-      },
-      write: write(by, slice),
-    })
-    await expect(failing).rejects.toThrow('the object is away')
-    expect(await progressOf(db.outside, job.id, 'register')).toMatchObject({ marked: 2 })
-  })
-
-  test('fails for its own chunk even where the next one could not be prepared either', async () => {
-    const { input } = await begun('7')
-    const failing = runChunks(run(), input, 'register', {
-      prepare: async ({ number }) => {
-        if (number === 1) throw new Error('the object is away')
-      },
-      write: async () => {
-        throw new Error('the rows differ')
-      },
-    })
-    await expect(failing).rejects.toThrow('the rows differ')
-  })
-
-  test('with no time left stops before its first chunk, by the name that is called again at once', async () => {
-    const { input, job } = await begun('8')
-    const stopped = registerAll({ ...run(), remainingMs: () => 39_999 }, input, [])
-    await expect(stopped).rejects.toMatchObject({
-      name: 'OutOfTime',
-      message: expect.stringContaining(`after 0 of ${CHUNKS} chunks`),
-      fence: 1,
-    })
-    expect(await progressOf(db.outside, job.id, 'register')).toMatchObject({ marked: 0 })
-  })
-
-  test('with just enough time left goes on', async () => {
-    const { input, body } = await begun('9')
-    const bodies = Array.from({ length: CHUNKS }, (_, number) => body(number))
-    expect(await registerAll({ ...run(), remainingMs: () => 40_000 }, input, bodies)).toMatchObject({ chunks: CHUNKS })
-  })
-
-  test('of chunks that are all marked asks for nothing', async () => {
-    const { input, body, job } = await begun('0')
-    const bodies = Array.from({ length: CHUNKS }, (_, number) => body(number))
-    await registerAll(run(), input, bodies)
-    const again: JobMessage = { ...job, state: 'REGISTERING' }
-    const report = await runChunks({ ...run(), remainingMs: () => 0 }, { ...input, job: again }, 'register', {
-      prepare: async () => Promise.reject(new Error('asked')),
-      write: async () => Promise.reject(new Error('written')),
-    })
-    expect(report).toEqual({ chunks: 0, rows: 0 })
   })
 })

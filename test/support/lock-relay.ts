@@ -14,7 +14,13 @@ export type LockFault = {
 type Watched = LockFault & { struck: number; readonly resolve: (at: Struck) => void }
 
 /** A connection as Valkey sees it: by the relay's own port. */
-export type LockSession = { readonly port: number; readonly openedAt: number; owner: Owner | undefined }
+export type LockSession = {
+  readonly port: number
+  readonly openedAt: number
+  /** From then on the port may be somebody else's. */
+  closedAt: number
+  owner: Owner | undefined
+}
 
 const SCRIPT = /\r\neval(sha)?\r\n/i
 
@@ -60,8 +66,16 @@ export class LockRelay {
     client.once('close', () => this.#clients.delete(client))
     let session: LockSession | undefined
     server.once('connect', () => {
-      session = { port: server.localPort ?? 0, openedAt: Date.now(), owner: undefined }
+      session = {
+        port: server.localPort ?? 0,
+        openedAt: Date.now(),
+        closedAt: Number.POSITIVE_INFINITY,
+        owner: undefined,
+      }
       this.sessions.push(session)
+    })
+    server.once('close', () => {
+      if (session !== undefined) session.closedAt = Date.now()
     })
     for (const [socket, other] of [
       [client, server],

@@ -108,6 +108,10 @@ export class Link {
     this.#server.destroy()
   }
 
+  get isStranded(): boolean {
+    return this.#isStranded
+  }
+
   get isOver(): boolean {
     return this.#client.destroyed && this.#server.destroyed
   }

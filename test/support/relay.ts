@@ -66,6 +66,11 @@ export class DatabaseRelay {
     this.#faults.clear()
   }
 
+  /** The server learns at last that the clients of stranded sessions are gone, as its own timeout would tell it. */
+  endStranded(): void {
+    for (const link of this.#links) if (link.isStranded) link.cut()
+  }
+
   /** Cuts every connection. */
   cutAll(): void {
     for (const link of this.#links) link.cut()

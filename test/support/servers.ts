@@ -26,7 +26,8 @@ export default async (project: TestProject): Promise<() => Promise<void>> => {
     'program' in valkeyFound ? await ValkeyServer.start(valkeyFound.program, join(folder, 'valkey')) : undefined
   const mysqlAddress = 'address' in mysqlFound ? mysqlFound.address : { host: '127.0.0.1', port: mysql?.port ?? 0 }
   const valkeyAddress = 'address' in valkeyFound ? valkeyFound.address : { host: '127.0.0.1', port: valkey?.port ?? 0 }
-  project.provide('mysql', { ...MASTER, ...mysqlAddress })
+  const { SHARELOCK_MYSQL_USER: user = MASTER.user, SHARELOCK_MYSQL_PASSWORD: password = MASTER.password } = process.env
+  project.provide('mysql', { user, password, ...mysqlAddress })
   project.provide('valkey', valkeyAddress)
   return async () => {
     await Promise.all([mysql?.stop(), valkey?.stop()])

@@ -40,7 +40,7 @@ export const stagedFindings = async (
   runs: readonly Run[] | null,
 ): Promise<Finding[]> => {
   const { bucket } = await clients.place()
-  const used = new Map(registered.map((line) => [line.digest, line]))
+  const used = Map.groupBy(registered, ({ digest }) => digest)
   const digests = [...new Set([...used.keys(), ...(await stagedDigests(clients, bucket))])]
   const missing: string[] = []
   for (let from = 0; from < digests.length; from += CALLS_AT_ONCE) {
@@ -48,12 +48,16 @@ export const stagedFindings = async (
     const sizes = await Promise.all(some.map((digest) => sizeOf(clients, manifestKey(digest))))
     missing.push(...some.filter((_, index) => sizes[index] === null))
   }
+  const open = missing.length === 0 ? [] : await openSources(clients, openJobs)
   const found: Finding[] = []
-  const open = missing.length === 0 ? new Map<string, Line>() : await openSources(clients, openJobs)
   for (const digest of missing) {
-    const line = used.get(digest) ?? open.get(digest)
-    if (line !== undefined) found.push(lost(line, digest, open.has(digest)))
-    else if (!(await mayBeStagedNow(clients, bucket, digest, runs))) found.push(remains(bucket, digest))
+    const losses = [
+      ...(used.get(digest) ?? []).map((line) => lost(line, digest, false)),
+      ...open.filter((line) => line.digest === digest).map((line) => lost(line, digest, true)),
+    ]
+    found.push(...losses)
+    if (losses.length === 0 && !(await mayBeStagedNow(clients, bucket, digest, runs)))
+      found.push(remains(bucket, digest))
   }
   return found
 }
@@ -62,15 +66,15 @@ export const stagedFindings = async (
 const mayBeStagedNow = async (clients: Clients, bucket: string, digest: string, runs: readonly Run[] | null) =>
   runs?.length !== 0 && Date.now() - (await newestOf(clients, bucket, digest)) < STAGING_S * 1_000
 
-type Line = Pick<Checks['registered'][number], 'distributor' | 'month' | 'job'>
+type Line = Pick<Checks['registered'][number], 'distributor' | 'month' | 'job' | 'digest'>
 
-/** The open jobs by the digests of their sources, which the checks do not tell. */
-const openSources = async (clients: Clients, openJobs: Checks['openJobs']): Promise<Map<string, Line>> => {
-  const found = new Map<string, Line>()
+/** The open jobs with the digests of their sources, which the checks do not tell. */
+const openSources = async (clients: Clients, openJobs: Checks['openJobs']): Promise<Line[]> => {
+  const found: Line[] = []
   for (const { distributor, month, job } of openJobs) {
     const { jobs } = await clients.inspect({ question: 'slice', distributor, month })
     const digest = jobs.find((each) => each.job === job)?.source.digest
-    if (digest !== undefined) found.set(digest, { distributor, month, job })
+    if (digest !== undefined) found.push({ distributor, month, job, digest })
   }
   return found
 }

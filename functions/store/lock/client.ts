@@ -35,8 +35,8 @@ export const openLockClient = async (address: LockAddress): Promise<Redis> => {
     enableReadyCheck: false,
     disableClientInfo: true,
     retryStrategy: (times) => Math.min(100 * times, 1_000),
-    // After a failover the surviving socket leads to a replica: connect anew and send the command again.
-    reconnectOnError: (error) => (error.message.startsWith('READONLY') ? 2 : false),
+    // After a failover the surviving socket leads to a replica: the command fails, the next one finds a new connection.
+    reconnectOnError: (error) => (error.message.startsWith('READONLY') ? 1 : false),
     ...(address.LOCK_USER === '' ? {} : { username: address.LOCK_USER }),
     ...(address.LOCK_TLS === 'verify' ? { tls: { minVersion: 'TLSv1.2' as const } } : {}),
   })

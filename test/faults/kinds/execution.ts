@@ -3,6 +3,7 @@ import { answerOf, callAgain } from '../../support/faults.ts'
 import { fingerprintOf, jobsOf } from '../../support/invariants.ts'
 import type { Ended } from '../../support/test-stack.ts'
 import { atMost, type Cell, type Fault, nameOf, startAgain } from '../fault.ts'
+import { letLockExpire } from '../judge.ts'
 import type { Moment } from '../moments.ts'
 
 /* What may happen to an execution, and to the schedule that starts it. */
@@ -45,9 +46,12 @@ const timedOut: Fault = {
     machines.set(cell, short)
   },
   begin: async (cell) => await cell.on.start({ ...cell.slice, ...cell.request }, undefined, machines.get(cell)),
-  strike: async ({ on, arn }) => {
+  strike: async ({ on, arn }, at) => {
+    // A statement that merely waited would end by its own timeout.
+    at.freeze()
     const { machine, ended } = on.stack.engine.execution(arn)
     await atMost(Number(machine.definition.TimeoutSeconds) * 1_000 + END_MS_MAX, ended)
+    at.thaw()
   },
   heal: async (cell, end) => expectEnd(cell, end, 'TIMED_OUT'),
 }
@@ -78,6 +82,8 @@ const redriven: Fault = {
     const { call } = cell
     await atMost(END_MS_MAX, Promise.all(cell.late))
     await cell.on.stack.lambda.settled()
+    // Stopped behind MarkRegistered, a run leaves its lock to the TTL.
+    cell.violations.push(...(await letLockExpire(cell.world, cell.slice, cell.runs)))
     const next = await cell.on.ended(await startAgain(cell))
     if (next.status !== 'SUCCEEDED') cell.violations.push(`the other run failed: ${next.error} ${next.cause}`)
     const before = await everything(cell)

@@ -1,11 +1,17 @@
 import type { MysqlServer } from '../../../local/servers/mysql.ts'
 import { pause, WRITERS } from '../../support/faults.ts'
-import { type Cell, type Fault, onDatabase, statementOf } from '../fault.ts'
+import { atMost, type Cell, type Fault, onDatabase, statementOf } from '../fault.ts'
 import type { Moment } from '../moments.ts'
 
 /* What may happen to MySQL and on the way to it. */
 
 const READ_ONLY_MS = 300
+
+/**
+ * Longer than a raise (2 s) and a chunk (10 s) wait before they kill who stands in their way. It is the server's own timeout
+ * that ends the session then: nobody kills the uncommitted insert of a slice's first job, which is no row yet.
+ */
+const STRANDED_MS = 15_000
 
 const server = ({ on }: Cell): MysqlServer => {
   const { server } = on.stack.database
@@ -62,10 +68,13 @@ const cutAtCommit = (when: 'before' | 'after'): Fault => ({
 
 const halfOpen: Fault = {
   id: 'mysql-half-open',
-  title: 'TCP half-open: the client is gone, the server keeps its session and locks',
+  title: `TCP half-open: the client is gone, the server keeps its session and locks for ${STRANDED_MS / 1_000} s`,
   suits: onDatabase,
   strike: (_, at) => statementOf(at).strand(),
-  heal: async ({ on }) => on.relay.cutAll(),
+  beside: async ({ on, arn }) => {
+    await atMost(STRANDED_MS, on.ended(arn))
+    on.relay.endStranded()
+  },
 }
 
 /** Each costs a statement's whole timeout, 20 s. */
