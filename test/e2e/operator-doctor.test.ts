@@ -40,7 +40,7 @@ const type = (mend: string, ...more: string[]) => operator.json(...mend.replace(
 
 const settled = async (file = FILE): Promise<TestSlice> => {
   const slice = await on().newSlice()
-  await on().run({ ...slice, source: await on().upload(file) })
+  expect(await on().run({ ...slice, source: await on().upload(file) })).toMatchObject({ status: 'SUCCEEDED' })
   return slice
 }
 

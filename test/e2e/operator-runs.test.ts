@@ -20,7 +20,7 @@ const confirmed = ({ distributor, month }: TestSlice): string[] => ['--confirm',
 /** A slice that holds the file. */
 const settled = async (file: ShareFile): Promise<TestSlice> => {
   const slice = await on().newSlice()
-  await on().run({ ...slice, source: await on().upload(file) })
+  expect(await on().run({ ...slice, source: await on().upload(file) })).toMatchObject({ status: 'SUCCEEDED' })
   return slice
 }
 
@@ -277,15 +277,10 @@ describe('looking', () => {
 
   test('show tells states, chunks, fence, source, starter, other jobs and the audit trail', async () => {
     const slice = await settled(OTHER)
-    await operator.call(
-      'start',
-      ...named(slice),
-      '--file',
-      await operator.file('shown.csv', FILE),
-      ...confirmed(slice),
-      '--why',
-      'corrected',
-    )
+    const path = await operator.file('shown.csv', FILE)
+    const why = ['--why', 'corrected']
+    const started = await operator.json('start', ...named(slice), '--file', path, ...confirmed(slice), ...why)
+    expect(started).toMatchObject({ code: 0, end: { status: 'SUCCEEDED' } })
     const [job] = await jobsOf(on(), slice)
     const { code, stdout } = await operator.call('show', String(job?.id))
     expect(code).toBe(0)

@@ -39,7 +39,7 @@ const confirmed = ({ distributor, month }: TestSlice): string[] => ['--confirm',
 /** A slice that holds FILE. */
 const settledSlice = async (): Promise<TestSlice> => {
   const slice = await on().newSlice()
-  await on().run({ ...slice, source: await on().upload(FILE) })
+  expect(await on().run({ ...slice, source: await on().upload(FILE) })).toMatchObject({ status: 'SUCCEEDED' })
   return slice
 }
 

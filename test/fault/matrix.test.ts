@@ -73,7 +73,7 @@ const lock = (facts: Partial<LockFact>): LockFact => ({
 })
 
 test('the checker sees a lock created by a renewal, changed by a stranger, without an end, and released too early', () => {
-  const by = (task: string) => () => call(task, job7)
+  const by = (task: string) => () => [call(task, job7)]
   const raised = change({ token: null, fence: 4, halted: 1, at: 8 })
   const set = lock({ kind: 'set', ttlMs: 300_000, holder: undefined })
   expect(judgeLocks([set], [], by('AcquireLock'))).toEqual([])
@@ -85,5 +85,8 @@ test('the checker sees a lock created by a renewal, changed by a stranger, witho
   expect(judgeLocks([lock({})], [opened, { ...raised, at: 10 }], by('HaltJob'))).toEqual([
     'HaltJob released the lock while its job was open under an unraised fence',
   ])
-  expect(judgeLocks([lock({ token: 'other/1' })], [], () => undefined)).toEqual([])
+  expect(judgeLocks([lock({ token: 'other/1' })], [], () => [])).toEqual([])
+  // Sent for an earlier call, executed when the process served the next one.
+  const late = () => [call('AcquireLock', { lock: { token: 'run/2' } }), call('AcquireLock', job7)]
+  expect(judgeLocks([set], [], late)).toEqual([])
 })

@@ -107,7 +107,7 @@ export const judgeHistory = async (world: World, slice: TestSlice): Promise<stri
   return [
     ...judgeWrites(await writesOf(world.on, slice), world.callOfThread),
     ...judgeJobs(changes),
-    ...judgeLocks(world.watch.factsOf(slice), changes, world.callOfPort),
+    ...judgeLocks(world.watch.factsOf(slice), changes, world.callsOfPort),
   ]
 }
 

@@ -21,12 +21,15 @@ export const USAGE = `node test/faults/main.ts [options]
   --only FAULT      the cells of one fault
   --moment MOMENT   the cells of one moment
   --tries N         runs of each cell, 1 by default
-  --worlds N        stacks side by side, one a core by default
+  --worlds N        stacks side by side, one more than cores by default: a fault is mostly waited for
   --soak            the random soak alone
   --minutes N       of the soak, 2 by default; after a whole matrix or with --soak
   --seed S          of the soak; printed where none is given
   --list            the faults and moments
 `
+
+/** Each takes about 2 GB. */
+const WORLDS_MAX = 4
 
 const numberOf = (name: string, text: string): number => {
   const value = Number(text)
@@ -42,7 +45,7 @@ export const readOptions = (args: readonly string[]): Options | 'help' | 'list' 
       only: { type: 'string' },
       moment: { type: 'string' },
       tries: { type: 'string', default: '1' },
-      worlds: { type: 'string', default: String(Math.max(1, Math.min(availableParallelism(), 4))) },
+      worlds: { type: 'string', default: String(Math.min(availableParallelism() + 1, WORLDS_MAX)) },
       soak: { type: 'boolean', default: false },
       minutes: { type: 'string', default: '2' },
       seed: { type: 'string' },

@@ -12,6 +12,9 @@ const LARGE = shareFile(10_500, 7)
 /** Small servers: the whole of a world's data is a few megabytes. */
 const MYSQL = { bufferPool: '128M', redoLog: '128M' }
 
+/** A lock command is given up after 4 s; a silence lasts less than this. */
+const LATE_COMMAND_S = 15
+
 /** On a machine that is busy with other things a cold start takes seconds. */
 const FIRST_RUN_MS_MAX = 300_000
 
@@ -93,12 +96,13 @@ export class World {
     return session?.owner === undefined ? undefined : this.callOf(session.owner.pid, at)
   }
 
-  /** The call behind a command to Valkey, by the port it came from. */
-  callOfPort = (port: number, at: number): Call | undefined => {
+  /** The calls behind a command to Valkey, by the port it came from. */
+  callsOfPort = (port: number, at: number): Call[] => {
     const session = this.on.lockRelay.sessions.findLast(
       (one) => one.port === port && one.openedAt / 1_000 <= at && at <= one.closedAt / 1_000,
     )
-    return session?.owner === undefined ? undefined : this.callOf(session.owner.pid, at)
+    const calls = this.calls.filter((call) => call.pid === session?.owner?.pid && call.at <= at)
+    return calls.filter((call, index) => index === calls.length - 1 || call.at > at - LATE_COMMAND_S).reverse()
   }
 
   /** After MySQL went away; what we write ourselves stays out of the record of writes. */
