@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { cpus, totalmem } from 'node:os'
+import { cpus, loadavg, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { ROOT } from '../local/paths.ts'
 import type { Machine } from './result.ts'
@@ -16,5 +16,7 @@ export const machine = (): Machine => {
   return {
     machine: `${processors.length} x ${processors[0]?.model.trim() ?? 'unknown'}, ${Math.round(totalmem() / GIB)} GiB`,
     node: process.version.slice(1),
+    // Above the number of processors, others were at work: ratios still hold, rates and times do not.
+    'load average': (loadavg()[0] ?? 0).toFixed(1),
   }
 }

@@ -28,7 +28,12 @@ export const createServices = (task: string, source: Record<string, string | und
   // one per distributor would make, and cost, a metric per distributor.
   metrics.clearDefaultDimensions()
   metrics.setDefaultDimensions({ stage: env.STAGE })
-  const requestHandler = { connectionTimeout: AWS_CONNECT_TIMEOUT_MS, requestTimeout: AWS_REQUEST_TIMEOUT_MS }
+  const requestHandler = {
+    connectionTimeout: AWS_CONNECT_TIMEOUT_MS,
+    requestTimeout: AWS_REQUEST_TIMEOUT_MS,
+    // Without it the SDK only logs a warning and goes on waiting.
+    throwOnRequestTimeout: true,
+  }
   return {
     env,
     database: new Database(env),
