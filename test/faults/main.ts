@@ -29,7 +29,7 @@ const soak = async ({ minutes, seed }: Options): Promise<SoakResult> => {
 const violationsIn = (results: readonly Result[]): number =>
   results.reduce((sum, { violations }) => sum + violations.length, 0)
 
-/** The matrix, or the part of it that was asked for; a soak after the whole of it; the page of a whole run. */
+/** The matrix, or the part of it that was asked for; a soak after the whole of it; the page. */
 const matrix = async (options: Options, command: string): Promise<boolean> => {
   const { only, moment, tries, worlds, minutes } = options
   const cells = combinations({ fault: only, moment })
@@ -43,8 +43,8 @@ const matrix = async (options: Options, command: string): Promise<boolean> => {
   const isClean = violationsIn(run.results) === 0 && run.notRun.length === 0
   if (only !== undefined || moment !== undefined) return isClean
   const soaked = minutes > 0 ? await soak(options) : undefined
-  const conditions = { ...run.servers, command, minutes: run.ms / 60_000 }
-  if (run.notRun.length === 0) await writePage(pageOf(run.results, soaked, conditions))
+  const conditions = { ...run.servers, command, minutes: run.ms / 60_000, notRun: run.notRun }
+  await writePage(pageOf(run.results, soaked, conditions))
   return isClean && (soaked?.violations.length ?? 0) === 0
 }
 

@@ -3,7 +3,7 @@ import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { ROOT } from '../../local/paths.ts'
 import type { Result } from './cell.ts'
-import { FAULTS } from './matrix.ts'
+import { type Combination, FAULTS } from './matrix.ts'
 import { MOMENTS } from './moments.ts'
 import { replayOf } from './run-matrix.ts'
 import { replaySoak, type SoakResult } from './soak/soak.ts'
@@ -14,6 +14,8 @@ export type Conditions = {
   readonly mysql: string
   readonly valkey: string
   readonly minutes: number
+  /** Cells for which the time was up. */
+  readonly notRun: readonly Combination[]
 }
 
 /** One row of the table: all tries of a fault at a moment. */
@@ -77,7 +79,16 @@ const headOf = ({ command, mysql, valkey, minutes }: Conditions): string =>
     `MySQL ${version(mysql)}, Valkey ${version(valkey)}, Node ${process.versions.node}.`,
   ].join(' ')
 
-/** The page of a whole run. */
+/** What a reader must not take for shown: a slow machine runs out of the matrix's time. */
+const gapsOf = (notRun: readonly Combination[]): string =>
+  notRun.length === 0
+    ? ''
+    : `\n**Not run, for the time was up: ${notRun.length} cells.** ${FAULTS.flatMap(({ id }) => {
+        const moments = notRun.filter(({ fault }) => fault.id === id).map(({ moment }) => moment.id)
+        return moments.length === 0 ? [] : [`\`${id}\` at ${moments.join(', ')}`]
+      }).join('; ')}.\n`
+
+/** The page of a run of the matrix. */
 export const pageOf = (results: readonly Result[], soak: SoakResult | undefined, conditions: Conditions): string => {
   const rows = rowsOf(results)
   const violations = rows.reduce((sum, one) => sum + one.violations, 0)
@@ -87,7 +98,7 @@ export const pageOf = (results: readonly Result[], soak: SoakResult | undefined,
 Written by \`npm run test:faults\`: ${headOf(conditions)}
 
 ${results.length} runs of the job, each with one fault at one moment, **${violations} violations**. Real MySQL, Valkey and Lambda sandboxes, the production bundles, the state machine of the synthesised template; all on loopback.
-
+${gapsOf(conditions.notRun)}
 ## What was done
 
 - A run replaces 150 old rows (10,500 where a delete chunk is looked into) by 250 new ones in ten chunks and two lanes, and a fault strikes when the run comes to the moment. Relays in front of MySQL and Valkey see the statement pass and hold it: "after" means that the server has done it and the sandbox does not know. A task's moment is in the middle of its work, where its first effect is there and not all of it.

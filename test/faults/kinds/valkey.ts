@@ -6,7 +6,7 @@ import type { Cell, Fault } from '../fault.ts'
 
 /** Longer than one lock command may take (2 s). */
 const SILENCE_MS = 2_500
-const SLOWNESS_MS = 300
+const SLOWNESS_MS = 150
 
 const server = ({ on }: Cell): ValkeyServer => {
   const { server } = on.stack.lock

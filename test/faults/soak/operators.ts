@@ -5,7 +5,7 @@ import { count, type Player, type Setting } from './setting.ts'
 
 /* Who asks for runs: operators, and the schedule. They know nothing of the faults. */
 
-const WEIGHTS = { start: 10, resume: 6, undo: 2, stop: 3, schedule: 2, expire: 4 } as const
+const WEIGHTS = { start: 10, resume: 6, undo: 2, stop: 3, schedule: 2, expire: 8 } as const
 const PAUSE_MS = [150, 700] as const
 
 const SCHEDULED = JSON.stringify({ scheduledAt: '2026-11-09T17:00:00Z' })
