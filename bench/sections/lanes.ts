@@ -1,29 +1,8 @@
 import { median, millis, rateOf, ratio, whole } from '../figures.ts'
 import { fillFloor, floorTimes, type Ground, type Times } from '../ground.ts'
+import { withLanes } from '../lanes.ts'
 import { registerFirst, runTimes, stagedOf } from '../sharelock.ts'
 import type { Section } from './section.ts'
-
-const MAPS = ['DeleteChunks', 'RegisterChunks'] as const
-
-/** Hosts the job's machine anew with another number of lanes: the one value that differs between stages. */
-const withLanes = async (ground: Ground, lanes: number, work: () => Promise<void>): Promise<void> => {
-  const { engine, machineArn } = ground.stack
-  const { definition } = engine.machine(machineArn)
-  const changed = structuredClone(definition) as typeof definition & {
-    States: Record<string, { MaxConcurrency?: number }>
-  }
-  for (const name of MAPS) {
-    const map = changed.States[name]
-    if (map?.MaxConcurrency === undefined) throw new Error(`The machine has no Map ${name}`)
-    map.MaxConcurrency = lanes
-  }
-  engine.host(machineArn, changed)
-  try {
-    await work()
-  } finally {
-    engine.host(machineArn, definition)
-  }
-}
 
 /** No target stands on these figures. */
 const ROUNDS_MAX = 2

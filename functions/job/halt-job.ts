@@ -2,7 +2,7 @@ import { MetricUnit } from '@aws-lambda-powertools/metrics'
 import type { z } from 'zod'
 import type { HaltFromCatch, HaltFromStatusEvent } from '../contract/messages.ts'
 import type { Slice } from '../contract/words.ts'
-import { haltJob, heldMs, type JobRow, newestJob, openJobOf, readJob } from '../store/job.ts'
+import { haltJob, heldMs, isOpen, type JobRow, jobOfExecution, newestJob, readJob } from '../store/job.ts'
 import { release } from '../store/lock/release.ts'
 import { writeEvent } from '../store/outbox.ts'
 import { exclusively, statement } from '../store/transaction.ts'
@@ -39,7 +39,8 @@ export const haltFromCatch = async (run: Run, input: z.infer<typeof HaltFromCatc
 
 /**
  * Halts the job that an ended execution opened, if nobody took it over since: the row names its execution. The lock's
- * token comes from the row too, so a late event never unlocks somebody else's run.
+ * token comes from the row too, so a late event never unlocks somebody else's run. A job that is REGISTERED already
+ * was stopped before ReleaseLock: nothing is halted, and the lock is all there is to release.
  */
 export const haltFromStatusEvent = async (
   run: Run,
@@ -47,15 +48,17 @@ export const haltFromStatusEvent = async (
 ): Promise<HaltReport> => {
   const { database } = run
   const { executionArn: execution, status } = event.detail
-  const found = await statement(database, () => openJobOf(database, execution))
+  const found = await statement(database, () => jobOfExecution(database, execution))
   if (found === undefined) return { halted: false, job: null, released: false }
-  const halted = await raise(run, found.id, (job) => job.execution === execution && job.fence === found.fence, {
-    distributor: found.distributor,
-    month: found.month,
-    execution,
-    error: `Execution${status}`,
-    cause: `The execution ended as ${status} without halting its job itself.`,
-  })
+  const halted =
+    isOpen(found) &&
+    (await raise(run, found.id, (job) => job.execution === execution && job.fence === found.fence, {
+      distributor: found.distributor,
+      month: found.month,
+      execution,
+      error: `Execution${status}`,
+      cause: `The execution ended as ${status} without halting its job itself.`,
+    }))
   const released = found.lock_token !== null && (await releaseOrLog(run, found, found.lock_token))
   return { halted, job: halted ? found.id : null, released }
 }

@@ -35,6 +35,15 @@ export const newestJob = async (database: Database, slice: Slice): Promise<JobRo
   return rows[0]
 }
 
+/**
+ * The id of the job that somebody has inserted as a slice's first and not committed. There is no older row whose lock
+ * would show who is at it, and a frozen one would keep everybody waiting until the server's `wait_timeout`.
+ */
+export const uncommittedJobId = async (database: Database, slice: Slice): Promise<number | undefined> => {
+  await database.change('set transaction isolation level read uncommitted')
+  return (await newestJob(database, slice))?.id
+}
+
 /** True where some job of the distributor had this staged source: it was validated under the distributor's own rules. */
 export const knowsSource = async (database: Database, distributorId: number, digest: string): Promise<boolean> => {
   const rows = await database.rows('select 1 from job where distributor_id = ? and source_digest = ? limit 1', [
@@ -61,8 +70,8 @@ export const readJob = async (database: Database, id: number): Promise<JobRow | 
   return rows[0]
 }
 
-/** The open job that an execution opened last, if nobody overtook it, with the names of its slice. */
-export const openJobOf = async (
+/** The job that an execution opened last, if nobody overtook it: running still, or REGISTERED. With its slice's names. */
+export const jobOfExecution = async (
   database: Database,
   execution: string,
 ): Promise<(JobRow & { distributor: string; month: string }) | undefined> => {
@@ -70,7 +79,7 @@ export const openJobOf = async (
     `select j.${COLUMNS}, d.code as distributor,
             date_format(settlement_month, '%Y-%m') as month
      from job j join distributor d on d.id = j.distributor_id
-     where execution = ? and open_slice = 1 and halted_at is null`,
+     where execution = ? and closed_at is null and halted_at is null order by j.id desc limit 1`,
     [execution],
   )
   return rows[0]

@@ -134,13 +134,18 @@ type Row = { readonly table: 'job' | 'job_chunk'; readonly key: string }
 /**
  * Ends the connections of our own user that hold a lock on the row; their transactions roll back. Only for locks that
  * nobody may hold for long: a frozen or vanished worker would keep them until the server's wait_timeout.
+ *
+ * An inserted row is locked implicitly until somebody waits for it, and the lock made then names the waiter's thread.
+ * Its transaction is the right one, and that one's lock on the table names its own thread.
  */
 const killHolders = async (database: Database, { table, key }: Row): Promise<void> => {
   const rows = await statement(database, () =>
     database.rows<{ id: number }>(
       `select distinct t.processlist_id as id
        from performance_schema.data_locks l
-       join performance_schema.threads t on t.thread_id = l.thread_id
+       join performance_schema.data_locks own
+         on own.engine_transaction_id = l.engine_transaction_id and own.lock_type = 'TABLE'
+       join performance_schema.threads t on t.thread_id = own.thread_id
        where l.object_schema = database() and l.object_name = ? and l.index_name = 'PRIMARY'
          and l.lock_data = ? and l.lock_status = 'GRANTED' and t.processlist_user = ?
          and t.processlist_id <> connection_id()`,

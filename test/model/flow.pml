@@ -90,5 +90,8 @@ inline forgetRun(r) {
 #endif
 #define LAST_TOKEN (me * 2 + 1 + (me == A -> REACQUIRES_A : REACQUIRES_B))
 
-/* openJobOf: what the status event knows is the execution's name only. */
+/*
+ * jobOfExecution: what the status event knows is the execution's name only. That it releases the lock behind REGISTERED is
+ * left out: nothing is written any more.
+ */
 #define isOpenedByMe(j) (inserted >= j && isOpen(j) && !jobs[j].halted && jobs[j].execution == me)

@@ -191,6 +191,15 @@ describe('an execution that ended without its Catch', () => {
     expect(await holder()).toBe('other/2')
   })
 
+  test('after REGISTERED has its lock released and its job left alone', async () => {
+    const { job, holder } = await locked('done/1')
+    await db.outside.change(`update job set state = 'REGISTERED' where id = ?`, [job.id])
+    const report = await haltFromStatusEvent(await run(), statusEvent('done/1'))
+    expect(report).toEqual({ halted: false, job: null, released: true })
+    expect(await holder()).toBeNull()
+    expect(await readJob(db.outside, job.id)).toMatchObject({ state: 'REGISTERED', halted_at: null, fence: job.fence })
+  })
+
   test('and was taken over in the very moment halts nothing', async () => {
     const { slice, job } = await locked('race/1')
     const by = await run()

@@ -332,6 +332,27 @@ describe('halting', () => {
 })
 
 describe('a frozen worker that holds the job row', () => {
+  test('is killed where it had inserted the slice’s very first job, and another run opens it', async () => {
+    const slice = await newSlice(db.outside)
+    const frozen = testRun(db.connect())
+    const open = Promise.withResolvers<void>()
+    frozen.database.commit = () => {
+      open.resolve()
+      return new Promise(() => undefined)
+    }
+    openJob(frozen, opening(slice, 'a/1', null)).catch(() => undefined)
+    await open.promise
+    const job = await openJob(run(), opening(slice, 'b/2', null))
+    expect(job).toMatchObject({ fence: 1, outcome: 'opened' })
+    expect(
+      await db.outside.rows('select lock_token from job where settlement_month = ? and distributor_id = ?', [
+        `${slice.month}-01`,
+        slice.distributorId,
+      ]),
+    ).toEqual([{ lock_token: 'b/2' }])
+    await expect(frozen.database.rows('select 1')).rejects.toThrow()
+  })
+
   test('is killed, the take-over goes through, and its late write changes nothing', async () => {
     const slice = await newSlice(db.outside)
     const job = await openJob(run(), opening(slice, 'a/1', null))

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { answerOf, callAgain } from '../../support/faults.ts'
-import { fingerprintOf, jobsOf } from '../../support/invariants.ts'
+import { fingerprintOf, jobsOf, lockOf } from '../../support/invariants.ts'
 import type { Ended } from '../../support/test-stack.ts'
 import { atMost, type Cell, type Fault, nameOf, startAgain } from '../fault.ts'
 import { letLockExpire } from '../judge.ts'
@@ -12,9 +12,19 @@ import type { World } from '../world.ts'
 /** An execution's end and its status event take less; whoever is slower hinders nobody. */
 const END_MS_MAX = 6_000
 
-/** A fault that came too late is none, and its cell shows nothing. */
-const expectEnd = ({ violations }: Cell, { status, error }: Ended, expected: string): void => {
+/**
+ * A fault that came too late is none, and its cell shows nothing. A lock that no job stands for yet lasts until its TTL: its
+ * fence can't be raised, so nobody else may release it. From then on the status event leaves none.
+ */
+const expectEnd = async (
+  { on, slice, moment, violations }: Cell,
+  { status, error }: Ended,
+  expected: string,
+): Promise<void> => {
   if (status !== expected) violations.push(`the run ended as ${status} ${error ?? ''} and not as ${expected}`)
+  await on.stack.lambda.settled()
+  const lock = await lockOf(on, slice)
+  if (lock !== null && !BEFORE_JOB.includes(moment.task)) violations.push(`the ended run left its lock, ${lock.token}`)
 }
 
 const stopped: Fault = {
@@ -24,6 +34,8 @@ const stopped: Fault = {
   strike: async ({ on, arn }) => await on.stop(arn),
   heal: async (cell, end) => expectEnd(cell, end, 'ABORTED'),
 }
+
+const BEFORE_JOB: readonly string[] = ['AcquireLock', 'ReadHead', 'OpenJob']
 
 /** The machine with a short timeout that each cell's run is started on. */
 const machines = new WeakMap<Cell, string>()

@@ -7,11 +7,8 @@ import type { Moment } from '../moments.ts'
 
 const READ_ONLY_MS = 300
 
-/**
- * Longer than a raise (2 s) and a chunk (10 s) wait before they kill who stands in their way. It is the server's own timeout
- * that ends the session then: nobody kills the uncommitted insert of a slice's first job, which is no row yet.
- */
-const STRANDED_MS = 15_000
+/** Longer than any run takes: a server's own timeout, hours, helps nobody. */
+const STRANDED_MS = 75_000
 
 const server = ({ on }: Cell): MysqlServer => {
   const { server } = on.stack.database
@@ -68,7 +65,7 @@ const cutAtCommit = (when: 'before' | 'after'): Fault => ({
 
 const halfOpen: Fault = {
   id: 'mysql-half-open',
-  title: `TCP half-open: the client is gone, the server keeps its session and locks for ${STRANDED_MS / 1_000} s`,
+  title: 'TCP half-open: the client is gone, the server keeps its session and locks to the end of the run',
   suits: onDatabase,
   strike: (_, at) => statementOf(at).strand(),
   beside: async ({ on, arn }) => {
