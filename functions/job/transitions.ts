@@ -14,8 +14,8 @@ import type { Run } from './task.ts'
 import { verifyLock } from './verify-lock.ts'
 
 /*
- * The single-step tasks of a job. Each holds the job row exclusively, so no chunk is in flight, and each answers a
- * repetition of itself with the result of the first time.
+ * The single-step tasks of a job. Each changes the state with the job row held exclusively, so that no chunk is in flight,
+ * and answers a repetition of itself with the result of the first time.
  */
 
 /** Writes the delete ranges of what the slice holds now into the ledger. */
@@ -96,17 +96,12 @@ export const markRegistered = async (run: Run, input: Guarded): Promise<JobMessa
   const { database } = run
   await verifyLock(run, input)
   const guard: Guard = { id: input.job.id, fence: input.job.fence, state: 'REGISTERING' }
+  // Counting may take seconds in a large slice, so it runs before the row is taken. Every chunk is marked by then, so
+  // nothing changes the slice behind it but a run with a newer fence, which the guard finds.
+  const totals = await statement(database, () => countRegistered(run, guard, input.slice))
   return await exclusively(database, guard.id, async () => {
     const job = await guardExclusive(database, guard, 'REGISTERED')
-    if (job.state === 'REGISTERING') {
-      const progress = await progressOf(database, guard.id, 'register')
-      if (progress.marked < progress.chunks || progress.chunks === 0)
-        throw new Failure(
-          'ChunksUnfinished',
-          `${progress.marked} of ${progress.chunks} chunks are registered; resume the job`,
-          { ...guard, job: guard.id },
-        )
-      const totals = await totalsOf(database, input.slice)
+    if (job.state === 'REGISTERING' && totals !== null) {
       if (totals.rows !== Number(job.source_rows) || totals.shareSum !== job.source_share_sum)
         throw new Failure(
           'SliceMismatch',
@@ -127,6 +122,20 @@ export const markRegistered = async (run: Run, input: Guarded): Promise<JobMessa
     }
     return { ...input.job, state: 'REGISTERED' }
   })
+}
+
+/** What the slice holds once every chunk is marked; null where the job is REGISTERED already. */
+const countRegistered = async ({ database }: Run, guard: Guard, slice: Guarded['slice']) => {
+  const job = await guardExclusive(database, guard, 'REGISTERED')
+  if (job.state === 'REGISTERED') return null
+  const progress = await progressOf(database, guard.id, 'register')
+  if (progress.marked < progress.chunks || progress.chunks === 0)
+    throw new Failure(
+      'ChunksUnfinished',
+      `${progress.marked} of ${progress.chunks} chunks are registered; resume the job`,
+      { ...guard, job: guard.id },
+    )
+  return await totalsOf(database, slice)
 }
 
 const itemsOf = async (run: Run, job: number, phase: Phase): Promise<ItemsOutput> => {

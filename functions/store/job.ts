@@ -103,7 +103,8 @@ export const guardShared = async (database: Database, guard: Guard): Promise<voi
 }
 
 /**
- * First statement of a transition's transaction, which must hold the row exclusively already (see `exclusively`).
+ * First statement of a transition's transaction, which must hold the row exclusively already (see `exclusively`); without
+ * it a mere look, which has to be repeated with the row held.
  * `also` names a state that is fine too: the one that a repetition of the transition finds.
  */
 export const guardExclusive = async (database: Database, guard: Guard, also?: JobState): Promise<JobRow> => {

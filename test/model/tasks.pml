@@ -155,7 +155,8 @@ inline beginRegistering(r) {
   fi
 }
 
-/* Row count and sum of shares: equal exactly where every row is there, and no other. */
+/* Row count and sum of shares: equal exactly where every row is there, and no other. Seen before the row is taken. */
+#define isCounted(j) (jobs[j].registerMarks == BOTH && isExact(j))
 inline markRegistered(r) {
   if
   :: fits(r.job, r.fence, REGISTERED) -> outcome = DONE

@@ -79,7 +79,7 @@ typedef Run {
   unsigned headJob : 2;
   unsigned headFence : 4;
   unsigned nextFence : 4; /* OpenJob: the fence of the row it is about to insert */
-  bit seenRows; /* PlanDelete walks the slice before it takes the row */
+  bit seenRows; /* PlanDelete walks the slice, and MarkRegistered counts it, before it takes the row */
   bit mapping
 }
 

@@ -46,7 +46,12 @@ end:
      }
   :: d_step { zombie == MARK_DELETED && !isShared(its.job) -> markDeleted(its); forgetZombie() }
   :: d_step { zombie == BEGIN && !isShared(its.job) -> beginRegistering(its); forgetZombie() }
-  :: d_step { zombie == MARK_REGISTERED && !isShared(its.job) -> markRegistered(its); forgetZombie() }
+  :: d_step { zombie == MARK_REGISTERED && !its.seenRows && isCounted(its.job) -> its.seenRows = 1 }
+  :: d_step {
+       zombie == MARK_REGISTERED && (its.seenRows || !isCounted(its.job)) && !isShared(its.job) ->
+       markRegistered(its);
+       forgetZombie()
+     }
 #endif
 
 #if STRAY_TASKS & ENDING_TASKS

@@ -210,6 +210,20 @@ describe('REGISTERED', () => {
     await expect(markRegistered(run(), input)).rejects.toMatchObject({ name: 'ChunksUnfinished' })
   })
 
+  test('is refused to a run that was overtaken while it counted, and no take-over waits for a count', async () => {
+    const { input, whole, bodies, slice, job, message } = await registered('9', 1)
+    await registerAll(run(), whole, bodies)
+    const by = run()
+    const rows = by.database.rows.bind(by.database)
+    vi.spyOn(by.database, 'rows').mockImplementation(async (sql, ...more) => {
+      const found = await rows(sql, ...more)
+      if (sql.includes('sum(share)')) await openJob(run(), opening(slice, 'b/2', headOf(job), { staged: message }))
+      return found as never
+    })
+    await expect(markRegistered(by, input)).rejects.toMatchObject({ name: 'StaleFence', fence: 1 })
+    expect(await readJob(db.outside, job.id)).toMatchObject({ state: 'REGISTERING', fence: 2, lock_token: 'b/2' })
+  })
+
   test('is refused for a slice that does not hold what the file has, with both sums', async () => {
     const { input, whole, bodies, slice, job } = await registered('4', 1)
     await registerAll(run(), whole, bodies)
