@@ -18,8 +18,12 @@ const measure = async (ground: Ground) => {
   const floor: Times[] = []
   const sharelock: Times[] = []
   for (let round = 1; round <= rounds; round += 1) {
-    floor.push(await floorTimes(ground, floorSlice, staged))
-    sharelock.push(await runTimes(ground, registered))
+    const turns = [
+      async () => floor.push(await floorTimes(ground, floorSlice, staged)),
+      async () => sharelock.push(await runTimes(ground, registered)),
+    ]
+    // Each goes first in turn: whoever follows finds the pages that the other left to be written.
+    for (const turn of round % 2 === 1 ? turns : turns.reverse()) await turn()
     ground.say(`round ${round} of ${rounds}`)
   }
   const takeOvers: number[] = []
