@@ -74,7 +74,7 @@ const gb = (task: TaskName): number => TASKS[task].memoryMb / 1_024
 export const runCost = (rows: number, lanes: number): RunCost => {
   const chunks = Math.ceil(rows / CHUNK_ROWS_MAX)
   const items = planItems(Array.from({ length: chunks }, (_, number) => number))
-  const chunksPerItem = Math.ceil(chunks / items.length)
+  const chunksPerItem = Math.max(...items.map(({ from, to }) => to - from + 1))
   const itemS = (chunksPerItem * CHUNK_ROWS_MAX) / ASSUMED.laneRowsPerS
   const phaseS = rows / Math.min(ASSUMED.laneRowsPerS * Math.min(lanes, items.length), STORAGE_ROWS_PER_S)
   const stageS = rows / ASSUMED.stageRowsPerS

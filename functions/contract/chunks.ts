@@ -1,18 +1,19 @@
-import { ITEM_CHUNKS_MIN, MAP_ITEMS_MAX } from './limits.ts'
+import { ITEM_CHUNKS, ITEM_SHARE_MAX, ITEMS_ADDED_MAX, MAP_ITEMS_MAX } from './limits.ts'
 import type { Item } from './messages.ts'
 
 /**
- * Groups chunk numbers into Map items: contiguous in number, at most MAP_ITEMS_MAX of them.
+ * Groups chunk numbers into Map items: contiguous in number, at most MAP_ITEMS_MAX of them, smaller towards the end.
  * Numbers need not be contiguous (a resumed job has gaps); an item's gap holds only marked chunks, which are skipped.
  *
  * @param numbers ascending numbers of the chunks still to do
  */
 export const planItems = (numbers: readonly number[]): Item[] => {
-  const size = Math.max(ITEM_CHUNKS_MIN, Math.ceil(numbers.length / MAP_ITEMS_MAX))
+  const largest = Math.max(ITEM_CHUNKS, Math.ceil(numbers.length / (MAP_ITEMS_MAX - ITEMS_ADDED_MAX)))
   const items: Item[] = []
-  for (let start = 0; start < numbers.length; start += size) {
+  for (let start = 0, size = 0; start < numbers.length; start += size) {
+    size = Math.min(largest, Math.ceil((numbers.length - start) * ITEM_SHARE_MAX))
     const from = numbers[start]
-    const to = numbers[Math.min(start + size, numbers.length) - 1]
+    const to = numbers[start + size - 1]
     if (from !== undefined && to !== undefined) items.push({ from, to })
   }
   return items

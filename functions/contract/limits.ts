@@ -14,8 +14,14 @@ export const TRACK_ROWS_MAX = 5_000
 /** Map items per phase at most: with about 8 history events an item, both phases stay far below 25,000. */
 export const MAP_ITEMS_MAX = 400
 
-/** Chunks of one item at least: fewer items mean fewer Lambda calls; more mean lanes that finish together. */
-export const ITEM_CHUNKS_MIN = 8
+/** Chunks of one item: fewer items mean fewer Lambda calls. More only where there would be too many items. */
+export const ITEM_CHUNKS = 8
+
+/** An item takes no more than this share of the chunks that are left, so the last ones are small and lanes end together. */
+export const ITEM_SHARE_MAX = 1 / 4
+
+/** Items that this adds at the end, at most, up to three times the largest slice. */
+export const ITEMS_ADDED_MAX = 20
 
 /** Rows of the largest slice we plan for: "up to tens of millions". Tests compute history and payload at three times this. */
 export const SLICE_ROWS_PLANNED = 30_000_000

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import { ITEM_CHUNKS_MIN } from '../../functions/contract/limits.ts'
+import { ITEM_CHUNKS } from '../../functions/contract/limits.ts'
 import type { JobMessage } from '../../functions/contract/messages.ts'
 import type { Slice } from '../../functions/contract/words.ts'
 import { openJob } from '../../functions/job/open-job.ts'
@@ -25,7 +25,7 @@ const countedBy = (by: Run): [string, number][] => {
 }
 
 describe('the chunk loop', () => {
-  const CHUNKS = ITEM_CHUNKS_MIN
+  const CHUNKS = ITEM_CHUNKS
   const body = (number: number): Buffer => linesOf(2 * number, 2)
   const bodies = Array.from({ length: CHUNKS }, (_, number) => body(number))
   /** A job in REGISTERING with all its chunks in the ledger. */

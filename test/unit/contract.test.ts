@@ -10,7 +10,13 @@ import {
   isFailure,
   messageOf,
 } from '../../functions/contract/errors.ts'
-import { ITEM_CHUNKS_MIN, MAP_ITEMS_MAX } from '../../functions/contract/limits.ts'
+import {
+  CHUNK_ROWS_MAX,
+  ITEM_CHUNKS,
+  MAP_ITEMS_MAX,
+  SLICE_ROWS_PLANNED,
+  TRACK_ROWS_MAX,
+} from '../../functions/contract/limits.ts'
 import { chunkKey, formatUnits, manifestKey } from '../../functions/contract/manifest.ts'
 import { ExecutionInput, StageSourceInput } from '../../functions/contract/messages.ts'
 import { handlerFile, TASK_NAMES } from '../../functions/contract/tasks.ts'
@@ -69,11 +75,19 @@ describe('Map items', () => {
     )
   })
 
-  test('an item is worth its Lambda call: few chunks share one, many fill as many as there may be', () => {
-    const numbers = (count: number) => Array.from({ length: count }, (_, number) => number)
-    expect(planItems(numbers(ITEM_CHUNKS_MIN))).toEqual([{ from: 0, to: ITEM_CHUNKS_MIN - 1 }])
-    expect(planItems(numbers(ITEM_CHUNKS_MIN + 1))).toHaveLength(2)
-    expect(planItems(numbers(10 * ITEM_CHUNKS_MIN * MAP_ITEMS_MAX))).toHaveLength(MAP_ITEMS_MAX)
+  const sizes = (count: number) =>
+    planItems(Array.from({ length: count }, (_, number) => number)).map(({ from, to }) => to - from + 1)
+
+  test('an item is worth its Lambda call, and towards the end smaller, so that lanes end together', () => {
+    expect(sizes(48)).toEqual([ITEM_CHUNKS, ITEM_CHUNKS, ITEM_CHUNKS, 6, 5, 4, 3, 2, 1, 1, 1, 1])
+    expect(sizes(9)).toEqual([3, 2, 1, 1, 1, 1])
+    expect(sizes(2)).toEqual([1, 1])
+  })
+
+  test('three times the largest slice fills nearly as many as there may be, and no more', () => {
+    const count = Math.ceil((3 * SLICE_ROWS_PLANNED) / (CHUNK_ROWS_MAX - TRACK_ROWS_MAX))
+    expect(sizes(count).length).toBeLessThanOrEqual(MAP_ITEMS_MAX)
+    expect(sizes(count).length).toBeGreaterThan(0.9 * MAP_ITEMS_MAX)
   })
 
   test('no chunk, no item', () => {
