@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { buildOnce } from '../../local/build-once.ts'
 import { LOCAL } from '../../local/paths.ts'
-import { type DebianPrefix, debianObstacle, debianPrefix, unpackPackage } from '../../local/servers/debian.ts'
+import { type DebianPrefix, debianObstacle, debianPrefix, unpackPackages } from '../../local/servers/debian.ts'
 
 /**
  * Percona Toolkit, mydumper and MySQL's own client programs, from the suite and the folder that MySQL itself comes from:
@@ -93,8 +93,7 @@ export const findPeerTools = async (say: (line: string) => void): Promise<Tools>
   if (obstacle !== undefined || triplet === undefined) throw new Error(`packages cannot be unpacked, as ${obstacle}`)
   const peers = await buildOnce(join(LOCAL, 'debian', `peers-${SUITE}-${process.arch}`), async (temporary) => {
     say(`Downloading ${PACKAGES.join(', ')} from the Debian archive (24 MB, once) ...`)
-    // For a name apt also takes a regular expression, so that one list of packages does for all.
-    await unpackPackage(temporary, SUITE, `^(${PACKAGES.join('|')})$`)
+    await unpackPackages(temporary, SUITE, PACKAGES)
   })
   return toolsIn(await debianPrefix(say), peers, triplet)
 }

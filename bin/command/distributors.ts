@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
-import type { DistributorFields, DistributorLine } from '../../functions/contract/operations.ts'
+import type { DistributorFields } from '../../functions/contract/operations.ts'
+import type { DistributorLine } from '../../functions/contract/reports.ts'
 import { PARTY_SCHEMES, type PartyScheme, SUM_RULES, type SumRule } from '../../functions/contract/words.ts'
 import { OperationError } from '../operations/operations.ts'
 import { acting, codeOf } from './session.ts'

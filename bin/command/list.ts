@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { DistributorLine, SliceLine } from '../../functions/contract/operations.ts'
+import type { DistributorLine, SliceLine } from '../../functions/contract/reports.ts'
 import { acting, monthOf } from './session.ts'
 import { addMonths, counted, currentMonth, monthsFrom, seoulTime, table } from './text.ts'
 

@@ -1,4 +1,4 @@
-import type { AuditLine, JobReport, LockReport, PhaseReport, SliceReport } from '../../functions/contract/operations.ts'
+import type { AuditLine, JobReport, LockReport, PhaseReport, SliceReport } from '../../functions/contract/reports.ts'
 import type { Output } from './output.ts'
 import { bar, count, counted, duration, facts, percent, seoulTime, table } from './text.ts'
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { JobReport, SliceReport } from '../../functions/contract/operations.ts'
+import type { JobReport, SliceReport } from '../../functions/contract/reports.ts'
 import { sliceName } from '../../functions/contract/words.ts'
 import type { Output } from './output.ts'
 import { auditLines, jobLines, lockText } from './report-text.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { DistributorCode, Month } from '../../functions/contract/messages.ts'
-import type { JobReport, SliceLine } from '../../functions/contract/operations.ts'
+import type { JobReport, SliceLine } from '../../functions/contract/reports.ts'
 import { sliceName } from '../../functions/contract/words.ts'
 import { currentMonth } from '../command/text.ts'
 import { OperationError, type Operations, type Progress, type SliceName } from '../operations/operations.ts'

@@ -2,14 +2,8 @@ import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { S3Client } from '@aws-sdk/client-s3'
 import { SFNClient } from '@aws-sdk/client-sfn'
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
-import {
-  type InspectReply,
-  type InspectRequest,
-  type OperateReply,
-  type OperateRequest,
-  operatorFunctionName,
-  type Place,
-} from '../../functions/contract/operations.ts'
+import { type InspectRequest, type OperateRequest, operatorFunctionName } from '../../functions/contract/operations.ts'
+import type { InspectReply, OperateReply, Place } from '../../functions/contract/reports.ts'
 import { calling, ofFailure } from './failures.ts'
 import { ANSWER_TIMEOUT_MS, CALL_ATTEMPTS_MAX, CONNECT_TIMEOUT_MS } from './limits.ts'
 import { OperationError } from './operations.ts'

@@ -1,6 +1,6 @@
 import { GetExecutionHistoryCommand } from '@aws-sdk/client-sfn'
 import { messageOf } from '../../functions/contract/errors.ts'
-import type { JobReport, PhaseReport, SliceReport } from '../../functions/contract/operations.ts'
+import type { JobReport, PhaseReport, SliceReport } from '../../functions/contract/reports.ts'
 import type { Clients } from './clients.ts'
 import { calling } from './failures.ts'
 import { HISTORY_EVENTS_SEEN } from './limits.ts'

@@ -1,13 +1,13 @@
+import type { DistributorFields } from '../../functions/contract/operations.ts'
 import type {
   AuditLine,
   Checks,
-  DistributorFields,
   DistributorLine,
   SliceLine,
   SliceReport,
   Stopped,
   Unlocked,
-} from '../../functions/contract/operations.ts'
+} from '../../functions/contract/reports.ts'
 import type { Rejection, SourceRules } from '../../functions/contract/source-rules.ts'
 import type { Slice } from '../../functions/contract/words.ts'
 

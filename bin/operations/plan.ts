@@ -1,7 +1,7 @@
 import { isFailure } from '../../functions/contract/errors.ts'
 import { SLICE_JOBS_SHOWN } from '../../functions/contract/limits.ts'
 import { manifestKey } from '../../functions/contract/manifest.ts'
-import type { JobReport, SliceReport } from '../../functions/contract/operations.ts'
+import type { JobReport, SliceReport } from '../../functions/contract/reports.ts'
 import { sliceName } from '../../functions/contract/words.ts'
 import { openSource, readManifest } from '../../functions/store/staged-source.ts'
 import type { Clients } from './clients.ts'

@@ -5,7 +5,7 @@ import {
   type SFNClient,
 } from '@aws-sdk/client-sfn'
 import { ExecutionInput } from '../../functions/contract/messages.ts'
-import type { SliceReport } from '../../functions/contract/operations.ts'
+import type { SliceReport } from '../../functions/contract/reports.ts'
 import type { Clients } from './clients.ts'
 import { calling } from './failures.ts'
 import { CALLS_AT_ONCE, RUNNING_DESCRIBED_MAX, RUNNING_LISTED_MAX } from './limits.ts'

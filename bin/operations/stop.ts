@@ -1,5 +1,5 @@
 import { StopExecutionCommand } from '@aws-sdk/client-sfn'
-import type { Stopped } from '../../functions/contract/operations.ts'
+import type { Stopped } from '../../functions/contract/reports.ts'
 import { sliceName } from '../../functions/contract/words.ts'
 import type { Clients } from './clients.ts'
 import { calling } from './failures.ts'

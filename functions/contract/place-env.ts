@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Place } from './operations.ts'
+import type { Place } from './reports.ts'
 
 /** What Inspect alone is told besides: which machines an operator starts. */
 const PlaceEnv = z.object({

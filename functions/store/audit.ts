@@ -1,4 +1,4 @@
-import type { AuditAction, AuditLine } from '../contract/operations.ts'
+import type { AuditAction, AuditLine } from '../contract/reports.ts'
 import { monthDate } from '../contract/words.ts'
 import type { Database, Param } from './database.ts'
 import { isoTime } from './time.ts'

@@ -1,5 +1,6 @@
 import { Failure } from '../contract/errors.ts'
-import type { DistributorFields, DistributorLine } from '../contract/operations.ts'
+import type { DistributorFields } from '../contract/operations.ts'
+import type { DistributorLine } from '../contract/reports.ts'
 import type { PartyScheme, SumRule } from '../contract/words.ts'
 import type { Database } from './database.ts'
 

@@ -1,4 +1,4 @@
-import type { Checks } from '../contract/operations.ts'
+import type { Checks } from '../contract/reports.ts'
 import type { Database } from './database.ts'
 import { MIGRATIONS } from './migration-files.ts'
 

@@ -1,4 +1,4 @@
-import type { JobReport, PhaseReport } from '../contract/operations.ts'
+import type { JobReport, PhaseReport } from '../contract/reports.ts'
 import { monthDate, type Phase, type Slice } from '../contract/words.ts'
 import type { Database } from './database.ts'
 import type { JobRow } from './job.ts'

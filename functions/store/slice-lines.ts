@@ -1,4 +1,4 @@
-import type { SliceLine } from '../contract/operations.ts'
+import type { SliceLine } from '../contract/reports.ts'
 import { type JobState, monthDate, type SliceStatus } from '../contract/words.ts'
 import type { Database } from './database.ts'
 import { PROGRESS_AT } from './sweep.ts'

@@ -134,14 +134,15 @@ export const debianPrefix = async (say: (line: string) => void): Promise<DebianP
 }
 
 /**
- * Unpacks one package into `root`/prefix, without what it depends on: for a program of the machine's own `suite`, which
- * finds its libraries on the machine.
+ * Unpacks packages into `root`/prefix, without what they depend on: for programs that find the rest beside them or on the
+ * machine.
  */
-export const unpackPackage = async (root: string, suite: string, name: string): Promise<void> => {
+export const unpackPackages = async (root: string, suite: string, names: readonly string[]): Promise<void> => {
   const source = await readAptSources()
   if (source === undefined) throw new Error('None of the apt sources is a Debian archive')
-  await updateApt(root, source, suite, name)
-  await apt(root, name, 'download', name)
+  const what = names.join(', ')
+  await updateApt(root, source, suite, what)
+  await apt(root, what, 'download', ...names)
   const archives = (await readdir(root)).filter((file) => file.endsWith('.deb')).map((file) => join(root, file))
   await unpack(archives, join(root, 'prefix'))
   for (const leftover of ['state', 'cache', ...archives.map((path) => basename(path))])

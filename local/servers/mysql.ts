@@ -4,15 +4,8 @@ import { join } from 'node:path'
 import { createConnection } from 'mysql2/promise'
 import { buildOnce } from '../build-once.ts'
 import { LOCAL } from '../paths.ts'
-import {
-  freePort,
-  killProcess,
-  type Program,
-  type ServerProcess,
-  startProcess,
-  stopProcess,
-  waitReady,
-} from './process.ts'
+import { type Program, startProcess } from './process.ts'
+import { Server, type ServerKind, startOnFreePort } from './server.ts'
 
 /** The account that runs migrations, as the master user does in AWS. */
 export const MASTER = { user: 'sharelock_master', password: 'local-master' } as const
@@ -25,9 +18,7 @@ export type MysqlOptions = {
   readonly extra?: readonly string[]
 }
 
-const START_TIMEOUT_MS = 60_000
-const STOP_GRACE_MS = 30_000
-const START_TRIES = 3
+const KIND: ServerKind = { name: 'MySQL', startTimeoutMs: 60_000, stopGraceMs: 30_000 }
 
 /** What durability, isolation and limits rest on in production; the numbers of RDS's parameter group. */
 const productionOptions = (options: MysqlOptions): string[] => [
@@ -71,22 +62,13 @@ const template = (program: Program): Promise<string> => {
   })
 }
 
-/** A MySQL server of our own on loopback. Its data lives in `folder` and survives kill and restart, not removal. */
-export class MysqlServer {
-  readonly host = '127.0.0.1'
-  readonly port: number
-  readonly logFile: string
-  readonly #program: Program
-  readonly #folder: string
+/** A MySQL server of our own. Its data lives in its folder and survives kill and restart, not removal. */
+export class MysqlServer extends Server {
   readonly #options: MysqlOptions
-  #process: ServerProcess | undefined
 
   private constructor(program: Program, folder: string, port: number, options: MysqlOptions) {
-    this.#program = program
-    this.#folder = folder
-    this.port = port
+    super(KIND, program, folder, port)
     this.#options = options
-    this.logFile = join(folder, 'mysqld.log')
   }
 
   /** Starts a fresh server. */
@@ -94,30 +76,14 @@ export class MysqlServer {
     const source = await template(program)
     await mkdir(folder, { recursive: true })
     await cp(join(source, 'data'), join(folder, 'data'), { recursive: true })
-    for (let attempt = 1; ; attempt++) {
-      const server = new MysqlServer(program, folder, await freePort(), options)
-      try {
-        await server.restart()
-        return server
-      } catch (error) {
-        // Somebody else may have taken the port between our look and mysqld's bind.
-        if (attempt === START_TRIES || !String(error).includes('Address already in use')) throw error
-      }
-    }
+    return await startOnFreePort((port) => new MysqlServer(program, folder, port, options))
   }
 
-  /** Of the running server, else undefined. */
-  get pid(): number | undefined {
-    return this.#process?.hasExited() === false ? this.#process.pid : undefined
-  }
-
-  /** Starts the server on its data, recovering them if it was killed; stops it before where it still runs. */
-  async restart(): Promise<void> {
-    await this.stop()
-    const options = [
+  protected override options(): string[] {
+    return [
       '--no-defaults',
-      `--datadir=${join(this.#folder, 'data')}`,
-      `--pid-file=${join(this.#folder, 'mysqld.pid')}`,
+      `--datadir=${join(this.folder, 'data')}`,
+      `--pid-file=${join(this.folder, 'mysqld.pid')}`,
       // A socket's path may not exceed 107 bytes; nobody needs it.
       '--socket=',
       '--mysqlx=OFF',
@@ -127,32 +93,10 @@ export class MysqlServer {
       ...userOption(),
       ...productionOptions(this.#options),
     ]
-    const server = startProcess(this.#program, options, this.logFile)
-    this.#process = server
-    await waitReady('MySQL', server, () => this.#ping(), this.logFile, START_TIMEOUT_MS)
   }
 
-  async #ping(): Promise<void> {
+  protected override async ping(): Promise<void> {
     const connection = await createConnection({ host: this.host, port: this.port, ...MASTER })
     await connection.end()
-  }
-
-  /** A clean shutdown. */
-  async stop(): Promise<void> {
-    if (this.#process !== undefined) await stopProcess(this.#process, STOP_GRACE_MS)
-  }
-
-  /** kill -9, as when the host dies. */
-  async kill(): Promise<void> {
-    if (this.#process !== undefined) await killProcess(this.#process)
-  }
-
-  /** Freezes the server: connections stay open and nothing answers. */
-  freeze(): void {
-    this.#process?.child.kill('SIGSTOP')
-  }
-
-  thaw(): void {
-    this.#process?.child.kill('SIGCONT')
   }
 }

@@ -7,7 +7,7 @@ import { Speeds } from '../../bin/console/speed.ts'
 import { en } from '../../bin/console/words/en.ts'
 import { ko } from '../../bin/console/words/ko.ts'
 import type { Progress } from '../../bin/operations/operations.ts'
-import type { SliceLine } from '../../functions/contract/operations.ts'
+import type { SliceLine } from '../../functions/contract/reports.ts'
 
 /* The console's own small parts, without a browser: what they compute from what they are given. */
 

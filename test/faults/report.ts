@@ -95,7 +95,7 @@ export const pageOf = (results: readonly Result[], soak: SoakResult | undefined,
   const violated = results.filter((one) => one.violations.length > 0)
   return `# Faults and what became of them
 
-Written by \`npm run test:faults\`: ${headOf(conditions)}
+Written by ${headOf(conditions)}
 
 ${results.length} runs of the job, each with one fault at one moment, **${violations} violations**. Real MySQL, Valkey and Lambda sandboxes, the production bundles, the state machine of the synthesised template; all on loopback.
 ${gapsOf(conditions.notRun)}

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buildOnce } from '../../local/build-once.ts'
 import { LOCAL } from '../../local/paths.ts'
-import { debianObstacle, systemName, unpackPackage } from '../../local/servers/debian.ts'
+import { debianObstacle, systemName, unpackPackages } from '../../local/servers/debian.ts'
 import { programOnPath } from '../../local/servers/on-path.ts'
 
 export type Tools = { readonly spin: string; readonly compiler: string }
@@ -20,7 +20,7 @@ const spinOfDebian = async (say: (line: string) => void): Promise<string> => {
   const suite = await ownSuite()
   const root = await buildOnce(join(LOCAL, 'debian', `spin-${suite}-${process.arch}`), async (temporary) => {
     say('Downloading Spin from the Debian archive (0.5 MB, once) ...')
-    await unpackPackage(temporary, suite, 'spin')
+    await unpackPackages(temporary, suite, ['spin'])
   })
   return join(root, 'prefix/usr/bin/spin')
 }

@@ -9,20 +9,10 @@ import { insertRegisterPlan, progressOf } from '../../functions/store/ledger.ts'
 import { loadChunk } from '../../functions/store/share-ratio.ts'
 import { EVERYTHING, registerAll } from '../support/chunk-work.ts'
 import { linesOf, newSlice, useTestDatabase } from '../support/test-database.ts'
-import { guarded, opening, testRun } from '../support/test-run.ts'
+import { countedBy, guarded, opening, testRun } from '../support/test-run.ts'
 
 const db = useTestDatabase('loop')
 const run = (): Run => testRun(db.connect())
-
-/** The names and values of what a run counts. */
-const countedBy = (by: Run): [string, number][] => {
-  const counted: [string, number][] = []
-  vi.spyOn(by.metrics, 'addMetric').mockImplementation((name, _, value) => {
-    counted.push([name, value])
-    return by.metrics
-  })
-  return counted
-}
 
 describe('the chunk loop', () => {
   const CHUNKS = ITEM_CHUNKS

@@ -2,12 +2,11 @@ import { afterAll, describe, expect, test, vi } from 'vitest'
 import { lockKey } from '../../functions/contract/words.ts'
 import { haltFromCatch, haltFromStatusEvent } from '../../functions/job/halt-job.ts'
 import { openJob } from '../../functions/job/open-job.ts'
-import type { Run } from '../../functions/job/task.ts'
 import { readJob } from '../../functions/store/job.ts'
 import { tryAcquire } from '../../functions/store/lock/acquire.ts'
 import { openLockClient } from '../../functions/store/lock/client.ts'
 import { newSlice, useTestDatabase } from '../support/test-database.ts'
-import { headOf, opening, testRun } from '../support/test-run.ts'
+import { countedBy, headOf, opening, testRun } from '../support/test-run.ts'
 
 const db = useTestDatabase('halt')
 const valkey = openLockClient(testRun(db.outside).env)
@@ -38,16 +37,6 @@ const statusEvent = (token: string) => ({
   detail: { executionArn: `arn:execution:${token}`, status: 'TIMED_OUT' as const },
 })
 
-/** The names of what a run counts. */
-const countedBy = (by: Run): string[] => {
-  const names: string[] = []
-  vi.spyOn(by.metrics, 'addMetric').mockImplementation((name) => {
-    names.push(name)
-    return by.metrics
-  })
-  return names
-}
-
 describe('a failed run that holds the lock', () => {
   test('halts its job and releases its lock', async () => {
     const { slice, job, holder } = await locked('a/1')
@@ -55,7 +44,7 @@ describe('a failed run that holds the lock', () => {
     const counted = countedBy(by)
     expect(await haltFromCatch(by, failed(slice, job, 'a/1'))).toEqual({ halted: true, job: job.id, released: true })
     expect(await holder()).toBeNull()
-    expect(counted).toEqual(['job.halted', 'lock.hold.duration'])
+    expect(counted.map(([name]) => name)).toEqual(['job.halted', 'lock.hold.duration'])
   })
 
   test('releases its lock after its fence is raised, never before', async () => {
@@ -81,7 +70,7 @@ describe('a failed run that holds the lock', () => {
       released: false,
     })
     expect(await holder()).toBe('b/2')
-    expect(counted).toEqual([])
+    expect(counted.map(([name]) => name)).toEqual([])
   })
 
   test('without a job releases its lock', async () => {
@@ -98,7 +87,7 @@ describe('a failed run that holds the lock', () => {
     const warned = vi.spyOn(by.logger, 'warn')
     const report = await haltFromCatch(by, failed(slice, job, 'a/1'))
     expect(report).toEqual({ halted: true, job: job.id, released: false })
-    expect(counted).toContain('lock.unlock.failure')
+    expect(counted.map(([name]) => name)).toContain('lock.unlock.failure')
     expect(warned.mock.calls[0]?.[1]).toMatchObject({ error: { name: 'LockUnreachable' } })
     expect(await holder()).toBe('a/1')
   })
@@ -109,7 +98,7 @@ describe('a failed run that holds the lock', () => {
     const counted = countedBy(by)
     const report = await haltFromCatch(by, failed(slice, job, 'a/1', { lock: { token: 'a/1', held: false } }))
     expect(report).toEqual({ halted: true, job: job.id, released: false })
-    expect(counted).not.toContain('lock.unlock.failure')
+    expect(counted.map(([name]) => name)).not.toContain('lock.unlock.failure')
   })
 
   test('under a newer token, before it could open its job again, halts the job and fence it was given', async () => {
@@ -144,7 +133,7 @@ describe('a halt whose reply was lost', () => {
     expect(commits).toBe(2)
     expect(await readJob(db.outside, job.id)).toMatchObject({ fence: job.fence + 1, halt_error: 'ChunkMismatch' })
     expect(await db.outside.rows('select type from outbox where job_id = ?', [job.id])).toHaveLength(1)
-    expect(counted.filter((name) => name === 'job.halted')).toHaveLength(1)
+    expect(counted.filter(([name]) => name === 'job.halted')).toHaveLength(1)
   })
 
   test("is nobody else's: a run that took over in between is left alone", async () => {
@@ -212,7 +201,7 @@ describe('an execution that ended without its Catch', () => {
     }
     const counted = countedBy(by)
     expect(await haltFromStatusEvent(by, statusEvent('race/1'))).toMatchObject({ halted: false, job: null })
-    expect(counted).not.toContain('job.halted')
+    expect(counted.map(([name]) => name)).not.toContain('job.halted')
     expect(await readJob(db.outside, job.id)).toMatchObject({ lock_token: 'race/2', halted_at: null })
   })
 

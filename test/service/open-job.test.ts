@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { JobMessage } from '../../functions/contract/messages.ts'
+import type { Slice } from '../../functions/contract/words.ts'
 import { haltFromCatch, haltFromStatusEvent } from '../../functions/job/halt-job.ts'
 import { openJob } from '../../functions/job/open-job.ts'
 import { readHead } from '../../functions/job/read-head.ts'
@@ -9,6 +11,16 @@ import { headOf, opening, stagedOf, testRun } from '../support/test-run.ts'
 const db = useTestDatabase('open')
 const run = () => testRun(db.connect())
 const setState = (id: number, state: string) => db.outside.change('update job set state = ? where id = ?', [state, id])
+
+/** Halts a job as the run of that token would, which holds no lock. */
+const halt = (slice: Slice, token: string, job: JobMessage | null) =>
+  haltFromCatch(run(), {
+    execution: `arn:execution:${token}`,
+    slice,
+    lock: { token, held: false },
+    job,
+    failure: { Error: 'ChunkMismatch', Cause: JSON.stringify({ errorMessage: 'chunk 3 differs' }) },
+  })
 
 describe('the first job of a slice', () => {
   test('has no job before it to compare with', async () => {
@@ -62,13 +74,7 @@ describe('an open job', () => {
     const slice = await newSlice(db.outside)
     const first = await openJob(run(), opening(slice, 'a/1', null))
     await setState(first.id, 'REGISTERING')
-    await haltFromCatch(run(), {
-      execution: 'arn:execution:a/1',
-      slice,
-      lock: { token: 'a/1', held: false },
-      job: first,
-      failure: { Error: 'ChunkMismatch', Cause: 'x' },
-    })
+    await halt(slice, 'a/1', first)
     const second = await openJob(run(), opening(slice, 'b/2', { job: first.id, fence: 2 }))
     expect(second).toEqual({ id: first.id, fence: 3, state: 'REGISTERING', outcome: 'taken over' })
     expect(await readJob(db.outside, first.id)).toMatchObject({ halted_at: null, halt_error: null, lock_token: 'b/2' })
@@ -128,13 +134,7 @@ describe('an open job', () => {
       openJob(run(), opening(slice, 'b/2', head, { staged: stagedOf('b') }))
     await expect(other(headOf(first))).rejects.toThrow(`staged source ${'a'.repeat(64)}, opened by arn:execution:a/1`)
     await expect(other(headOf(first))).rejects.toMatchObject({ fence: 1, state: 'DELETING' })
-    await haltFromCatch(run(), {
-      execution: 'arn:execution:a/1',
-      slice,
-      lock: { token: 'a/1', held: false },
-      job: first,
-      failure: { Error: 'ChunkMismatch', Cause: 'x' },
-    })
+    await halt(slice, 'a/1', first)
     await expect(other({ job: first.id, fence: 2 })).rejects.toThrow(/halted at 20\d\d-\S+ \S+ by ChunkMismatch/)
   })
 
@@ -265,13 +265,6 @@ describe('who was overtaken never comes back', () => {
 })
 
 describe('halting', () => {
-  const failure = { Error: 'ChunkMismatch', Cause: JSON.stringify({ errorMessage: 'chunk 3 differs' }) }
-  const halt = (
-    slice: Awaited<ReturnType<typeof newSlice>>,
-    token: string,
-    job: Parameters<typeof haltFromCatch>[1]['job'],
-  ) => haltFromCatch(run(), { execution: `arn:execution:${token}`, slice, lock: { token, held: false }, job, failure })
-
   test('raises the fence, says why in words, and writes one event', async () => {
     const slice = await newSlice(db.outside)
     const job = await openJob(run(), opening(slice, 'a/1', null))

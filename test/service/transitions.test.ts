@@ -13,7 +13,7 @@ import { loadChunk } from '../../functions/store/share-ratio.ts'
 import { writeStaged } from '../../functions/store/staged-source.ts'
 import { deleteAll, EVERYTHING, registerAll } from '../support/chunk-work.ts'
 import { linesOf, newSlice, useTestDatabase } from '../support/test-database.ts'
-import { guarded, headOf, opening, testRun } from '../support/test-run.ts'
+import { countedBy, guarded, headOf, opening, testRun } from '../support/test-run.ts'
 
 const BUCKET = 'unused'
 const db = useTestDatabase('transitions')
@@ -41,16 +41,6 @@ const stateOf = async (id: number) => (await readJob(db.outside, id))?.state
 
 /** Items of one chunk each. */
 const itemsOf = (...numbers: number[]) => numbers.map((number) => ({ from: number, to: number }))
-
-/** The names and values of what a run counts. */
-const countedBy = (by: Run): [string, number][] => {
-  const counted: [string, number][] = []
-  vi.spyOn(by.metrics, 'addMetric').mockImplementation((name, _, value) => {
-    counted.push([name, value])
-    return by.metrics
-  })
-  return counted
-}
 
 /** A staged source of `chunks` chunks, two tracks of four parties each, written to its address. */
 const staged = async (letter: string, chunks: number) => {

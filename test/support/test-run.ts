@@ -2,7 +2,7 @@ import { Logger } from '@aws-lambda-powertools/logger'
 import { Metrics } from '@aws-lambda-powertools/metrics'
 import { S3Client } from '@aws-sdk/client-s3'
 import { SNSClient } from '@aws-sdk/client-sns'
-import { inject } from 'vitest'
+import { inject, vi } from 'vitest'
 import { readEnv } from '../../functions/contract/env.ts'
 import type { Guarded, JobMessage, OpenJobInput, Staged } from '../../functions/contract/messages.ts'
 import type { Slice } from '../../functions/contract/words.ts'
@@ -38,6 +38,16 @@ export const testRun = (database: Database, lock?: LockClient): Run => {
     metrics: new Metrics({ namespace: 'test', singleMetric: false }),
     remainingMs: () => 300_000,
   }
+}
+
+/** The names and values of what a run counts from now on. */
+export const countedBy = (by: Run): [string, number][] => {
+  const counted: [string, number][] = []
+  vi.spyOn(by.metrics, 'addMetric').mockImplementation((name, _, value) => {
+    counted.push([name, value])
+    return by.metrics
+  })
+  return counted
 }
 
 export const stagedOf = (letter: string, rows = 8, shareSum = '200.000000'): Staged => ({

@@ -9,7 +9,7 @@ import { executionArnOf, nameOf } from '../../bin/operations/runs.ts'
 import { executionName } from '../../bin/operations/start.ts'
 import { FAILURE_FAMILIES } from '../../functions/contract/errors.ts'
 import { ExecutionInput } from '../../functions/contract/messages.ts'
-import type { JobReport, SliceReport } from '../../functions/contract/operations.ts'
+import type { JobReport, SliceReport } from '../../functions/contract/reports.ts'
 
 const SLICE = { distributor: 'ARIA', month: '2026-10' }
 const DIGEST = 'ab'.repeat(32)

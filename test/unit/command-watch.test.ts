@@ -5,7 +5,7 @@ import { operationError } from '../../bin/operations/failures.ts'
 import { lookAt } from '../../bin/operations/look.ts'
 import { OperationError, type Progress } from '../../bin/operations/operations.ts'
 import { watchRun } from '../../bin/operations/watch.ts'
-import type { JobReport, PhaseReport, SliceReport } from '../../functions/contract/operations.ts'
+import type { JobReport, PhaseReport, SliceReport } from '../../functions/contract/reports.ts'
 
 /* Looks at a run whose services answer as the test says. */
 const ARN = 'arn:aws:states:r:1:execution:M:run-1'

@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import type { LockReport, SliceReport } from '../../../functions/contract/operations.ts'
+import type { LockReport, SliceReport } from '../../../functions/contract/reports.ts'
 import { sliceName } from '../../../functions/contract/words.ts'
 import { duration, percent } from '../../command/text.ts'
 import type { Html } from '../format.ts'

@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import type { PhaseReport } from '../../../functions/contract/operations.ts'
+import type { PhaseReport } from '../../../functions/contract/reports.ts'
 import { count, percent } from '../../command/text.ts'
 import type { Html } from '../format.ts'
 import type { Words } from '../words/en.ts'

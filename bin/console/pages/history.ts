@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import type { AuditLine, JobReport, SliceReport } from '../../../functions/contract/operations.ts'
+import type { AuditLine, JobReport, SliceReport } from '../../../functions/contract/reports.ts'
 import { count } from '../../command/text.ts'
 import { caller, executionName, type Html, short, time } from '../format.ts'
 import type { Words } from '../words/en.ts'

@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import type { SliceReport } from '../../../functions/contract/operations.ts'
+import type { SliceReport } from '../../../functions/contract/reports.ts'
 import { duration } from '../../command/text.ts'
 import type { Html } from '../format.ts'
 import type { Words } from '../words/en.ts'

@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import type { SliceLine } from '../../../functions/contract/operations.ts'
+import type { SliceLine } from '../../../functions/contract/reports.ts'
 import { addMonths, count, percent, seoulTime } from '../../command/text.ts'
 import type { Html } from '../format.ts'
 import type { Cell, Row } from '../late.ts'

@@ -1,4 +1,4 @@
-import type { JobReport, SliceReport } from '../../../functions/contract/operations.ts'
+import type { JobReport, SliceReport } from '../../../functions/contract/reports.ts'
 import type { Progress } from '../../operations/operations.ts'
 import type { Speed } from '../speed.ts'
 

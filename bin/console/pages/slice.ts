@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import type { JobReport } from '../../../functions/contract/operations.ts'
+import type { JobReport } from '../../../functions/contract/reports.ts'
 import { count, duration, percent } from '../../command/text.ts'
 import { caller, executionName, type Html, secondsBetween, short } from '../format.ts'
 import type { Words } from '../words/en.ts'

@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import type { DistributorLine } from '../../../functions/contract/operations.ts'
+import type { DistributorLine } from '../../../functions/contract/reports.ts'
 import { bytes } from '../format.ts'
 import { banner, csrfField, type Page, type View } from './layout.ts'
 

@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import type { JobReport } from '../../../functions/contract/operations.ts'
+import type { JobReport } from '../../../functions/contract/reports.ts'
 import { JOB_STATES, type JobState } from '../../../functions/contract/words.ts'
 import { duration } from '../../command/text.ts'
 import { type Html, secondsBetween, time } from '../format.ts'

@@ -1,4 +1,4 @@
-import type { Checks } from '../../../functions/contract/operations.ts'
+import type { Checks } from '../../../functions/contract/reports.ts'
 import { UNPUBLISHED_S } from '../limits.ts'
 import type { Finding } from '../operations.ts'
 

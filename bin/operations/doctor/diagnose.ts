@@ -1,5 +1,5 @@
 import { messageOf } from '../../../functions/contract/errors.ts'
-import type { Checks, Place } from '../../../functions/contract/operations.ts'
+import type { Checks, Place } from '../../../functions/contract/reports.ts'
 import type { Clients } from '../clients.ts'
 import type { Diagnosis, Finding } from '../operations.ts'
 import { OperationError } from '../operations.ts'

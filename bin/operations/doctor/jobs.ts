@@ -1,4 +1,4 @@
-import type { Checks, LockReport, OpenJobCheck } from '../../../functions/contract/operations.ts'
+import type { Checks, LockReport, OpenJobCheck } from '../../../functions/contract/reports.ts'
 import { sliceName } from '../../../functions/contract/words.ts'
 import type { Clients } from '../clients.ts'
 import { QUIET_S } from '../limits.ts'

@@ -1,5 +1,5 @@
 import { GetExecutionHistoryCommand } from '@aws-sdk/client-sfn'
-import type { SliceReport } from '../../../functions/contract/operations.ts'
+import type { SliceReport } from '../../../functions/contract/reports.ts'
 import type { Clients } from '../clients.ts'
 import { calling } from '../failures.ts'
 import { OPENING_EVENTS_MAX } from '../limits.ts'

@@ -1,4 +1,4 @@
-import type { Checks } from '../../../functions/contract/operations.ts'
+import type { Checks } from '../../../functions/contract/reports.ts'
 import type { Clients } from '../clients.ts'
 import type { Finding } from '../operations.ts'
 import { sliceOptions } from '../remedies.ts'

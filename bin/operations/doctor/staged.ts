@@ -1,6 +1,6 @@
 import { ListObjectsV2Command } from '@aws-sdk/client-s3'
 import { manifestKey } from '../../../functions/contract/manifest.ts'
-import type { Checks } from '../../../functions/contract/operations.ts'
+import type { Checks } from '../../../functions/contract/reports.ts'
 import type { Clients } from '../clients.ts'
 import { calling } from '../failures.ts'
 import { CALLS_AT_ONCE, STAGED_LOOKED_AT_MAX, STAGING_S } from '../limits.ts'

@@ -1,5 +1,5 @@
 import { OPEN_JOBS_SHOWN } from '../../contract/limits.ts'
-import type { Checks, OpenJobCheck } from '../../contract/operations.ts'
+import type { Checks, OpenJobCheck } from '../../contract/reports.ts'
 import type { Slice } from '../../contract/words.ts'
 import { activeDistributors } from '../../store/distributor.ts'
 import { databaseCheck, unpublishedCheck } from '../../store/health.ts'

@@ -1,5 +1,6 @@
-import type { InspectInput, InspectReply } from '../../contract/operations.ts'
+import type { InspectInput } from '../../contract/operations.ts'
 import { readPlace } from '../../contract/place-env.ts'
+import type { InspectReply } from '../../contract/reports.ts'
 import { auditLines } from '../../store/audit.ts'
 import { allDistributors, findDistributor } from '../../store/distributor.ts'
 import { totalsOf } from '../../store/share-ratio.ts'

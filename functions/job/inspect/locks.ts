@@ -1,5 +1,5 @@
 import { isFailure, messageOf } from '../../contract/errors.ts'
-import type { LockReport } from '../../contract/operations.ts'
+import type { LockReport } from '../../contract/reports.ts'
 import type { Slice } from '../../contract/words.ts'
 import { tokenDigest } from '../../store/lock/holder.ts'
 import { inspectAll, type SeenLock } from '../../store/lock/inspect.ts'

@@ -1,6 +1,6 @@
 import { Failure } from '../../contract/errors.ts'
 import { SLICES_SHOWN_MAX } from '../../contract/limits.ts'
-import type { SliceLine } from '../../contract/operations.ts'
+import type { SliceLine } from '../../contract/reports.ts'
 import { lineOf, type NewestJob, newestJobs } from '../../store/slice-lines.ts'
 import { reading } from '../../store/transaction.ts'
 import type { Run } from '../task.ts'

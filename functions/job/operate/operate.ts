@@ -1,4 +1,5 @@
-import type { OperateInput, OperateReply } from '../../contract/operations.ts'
+import type { OperateInput } from '../../contract/operations.ts'
+import type { OperateReply } from '../../contract/reports.ts'
 import type { Run } from '../task.ts'
 import { putDistributor } from './put-distributor.ts'
 import { record } from './record.ts'

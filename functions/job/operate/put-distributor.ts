@@ -1,5 +1,6 @@
 import { Failure } from '../../contract/errors.ts'
-import type { DistributorFields, DistributorLine } from '../../contract/operations.ts'
+import type { DistributorFields } from '../../contract/operations.ts'
+import type { DistributorLine } from '../../contract/reports.ts'
 import { writeAudit } from '../../store/audit.ts'
 import { addDistributor, findDistributor, setDistributor } from '../../store/distributor.ts'
 import { isDuplicateKey, transaction } from '../../store/transaction.ts'

@@ -1,4 +1,4 @@
-import type { Recorded } from '../../contract/operations.ts'
+import type { Recorded } from '../../contract/reports.ts'
 import { writeAudit } from '../../store/audit.ts'
 import { findDistributor } from '../../store/distributor.ts'
 import { transaction } from '../../store/transaction.ts'

@@ -1,4 +1,4 @@
-import type { Stopped } from '../../contract/operations.ts'
+import type { Stopped } from '../../contract/reports.ts'
 import { sliceName } from '../../contract/words.ts'
 import { writeAudit } from '../../store/audit.ts'
 import { isOpen, type JobRow } from '../../store/job.ts'

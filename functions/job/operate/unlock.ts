@@ -1,5 +1,5 @@
 import { Failure } from '../../contract/errors.ts'
-import type { Unlocked } from '../../contract/operations.ts'
+import type { Unlocked } from '../../contract/reports.ts'
 import { type Slice, sliceName } from '../../contract/words.ts'
 import { writeAudit } from '../../store/audit.ts'
 import { findDistributor } from '../../store/distributor.ts'
