@@ -1,0 +1,182 @@
+import type { DistributorFields } from './operations.ts'
+import type { JobState, SliceStatus } from './words.ts'
+
+/*
+ * What Inspect and Operate answer to the requests of operations.ts. Every time is ISO 8601 in UTC with milliseconds; every
+ * sum is exact decimal text with six decimals.
+ */
+
+export type Place = {
+  readonly stage: string
+  readonly stateMachineArn: string
+  readonly dispatchMachineArn: string
+  readonly bucket: string
+}
+
+export type SliceLine = {
+  readonly distributor: string
+  readonly month: string
+  readonly job: number
+  readonly state: JobState
+  readonly status: SliceStatus
+  readonly fence: number
+  readonly execution: string
+  readonly requestedBy: string
+  readonly rows: number
+  readonly openedAt: string
+  readonly registeredAt: string | null
+  readonly haltedAt: string | null
+  readonly haltError: string | null
+}
+
+export type LockReport = {
+  /** The execution's name. */
+  readonly holder: string
+  readonly tokenDigest: string
+  readonly remainingMs: number
+  /** The job that carries this token, if any does. */
+  readonly job: number | null
+}
+
+/** One phase of a job: `map` has one character per chunk in key order, `#` for marked and `.` for not yet. */
+export type PhaseReport = {
+  readonly chunks: number
+  readonly marked: number
+  /** Rows of all chunks, and of the marked ones. */
+  readonly rows: number
+  readonly rowsMarked: number
+  readonly lastMarkedAt: string | null
+  readonly map: string
+}
+
+export type JobReport = {
+  readonly job: number
+  readonly state: JobState
+  /** `superseded`: closed before REGISTERED. Only the newest job of a slice can be open. */
+  readonly status: SliceStatus | 'superseded'
+  readonly fence: number
+  readonly execution: string
+  readonly requestedBy: string
+  readonly isUndo: boolean
+  readonly source: { readonly digest: string; readonly rows: number; readonly shareSum: string }
+  readonly at: {
+    readonly created: string
+    readonly opened: string
+    readonly deleted: string | null
+    readonly registering: string | null
+    readonly registered: string | null
+    readonly closed: string | null
+  }
+  readonly halt: { readonly at: string; readonly error: string; readonly cause: string } | null
+  readonly delete: PhaseReport
+  readonly register: PhaseReport
+}
+
+export type SliceReport = {
+  readonly distributor: string
+  readonly month: string
+  /** Newest first, at most SLICE_JOBS_SHOWN; empty where the slice never had a job. */
+  readonly jobs: readonly JobReport[]
+  /** `unreachable`: Valkey did not answer. */
+  readonly lock: LockReport | null | 'unreachable'
+  readonly audit: readonly AuditLine[]
+}
+
+export type SliceRows = { readonly rows: number; readonly shareSum: string }
+
+export type DistributorLine = DistributorFields & { readonly id: number }
+
+export const AUDIT_ACTIONS = [
+  'start',
+  'resume',
+  'undo',
+  'stop',
+  'unlock',
+  'add-distributor',
+  'set-distributor',
+] as const
+export type AuditAction = (typeof AUDIT_ACTIONS)[number]
+
+export type AuditLine = {
+  readonly id: number
+  readonly at: string
+  readonly caller: string
+  readonly action: AuditAction
+  readonly distributor: string
+  readonly month: string | null
+  readonly job: number | null
+  readonly execution: string | null
+  readonly why: string
+  /** What the action was given or did, e.g. the source of a start or the holder of an unlocked lock. */
+  readonly detail: Readonly<Record<string, string | number | boolean | null>>
+}
+
+export type Recorded = { readonly id: number }
+
+export type Stopped = {
+  /** False: the job was REGISTERED, closed or halted before, and nothing was changed. */
+  readonly halted: boolean
+  readonly job: number
+  readonly state: JobState
+  readonly execution: string
+  readonly released: boolean
+}
+
+export type Unlocked = {
+  /** The open job that was halted, if there was one. */
+  readonly job: number | null
+  readonly holder: string
+  /** False: the lock expired or changed hands in between. */
+  readonly released: boolean
+}
+
+export type OpenJobCheck = SliceLine & {
+  /** Seconds since its last transition or mark. */
+  readonly quietS: number
+  readonly lock: LockReport | null | 'unreachable'
+}
+
+export type Checks = {
+  readonly database: {
+    readonly version: string
+    readonly localInfile: boolean
+    readonly migrationsMissing: readonly string[]
+    /** Applied here and unknown to this release. */
+    readonly migrationsUnknown: readonly string[]
+  }
+  /** Why Valkey does not answer; null where it does. */
+  readonly lockProblem: string | null
+  readonly openJobs: readonly OpenJobCheck[]
+  /** Locks of slices whose job does not carry the lock's token. */
+  readonly strayLocks: readonly { readonly distributor: string; readonly month: string; readonly lock: LockReport }[]
+  readonly unpublished: { readonly events: number; readonly oldestS: number | null }
+  /** Slices whose newest job is REGISTERED, with what their rows must come to. */
+  readonly registered: readonly {
+    readonly distributor: string
+    readonly month: string
+    readonly job: number
+    readonly digest: string
+    readonly rows: number
+    readonly shareSum: string
+  }[]
+}
+
+/** The reply to each question. */
+export type InspectReply = {
+  readonly place: Place
+  readonly slices: readonly SliceLine[]
+  readonly slice: SliceReport
+  readonly job: SliceReport
+  readonly rows: SliceRows
+  readonly distributors: readonly DistributorLine[]
+  readonly audit: readonly AuditLine[]
+  readonly checks: Checks
+}
+
+/** The reply to each action. */
+export type OperateReply = {
+  readonly record: Recorded
+  readonly stop: Stopped
+  readonly unlock: Unlocked
+  readonly 'put-distributor': DistributorLine
+}
