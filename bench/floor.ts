@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { type Connection, createConnection } from 'mysql2/promise'
 import { monthDate, type Slice } from '../functions/contract/words.ts'
+import { stageConfig } from '../infra/stages.ts'
 import type { Stack } from '../local/stack.ts'
 import type { StagedFile } from './staged-file.ts'
 
@@ -9,8 +10,8 @@ import type { StagedFile } from './staged-file.ts'
  * nothing else: no lock, no guard, no ledger, no worker processes, no object store.
  */
 
-/** Lanes of the `local` stage; the bare statements get as many connections. */
-export const LANES = 2
+/** Production's lanes; the bare statements get as many connections. */
+export const LANES = stageConfig('prod').lanes
 
 const connectionOf = ({ database: { host, port, app, name } }: Stack): Promise<Connection> =>
   createConnection({ host, port, user: app.user, password: app.password, database: name })

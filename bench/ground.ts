@@ -7,7 +7,8 @@ import { deleteRange, planRanges } from '../functions/store/share-ratio.ts'
 import { closeSetting, openSetting, type Setting } from '../local/day/setting.ts'
 import { generateRatios } from '../local/generate.ts'
 import { type Stack, startStack } from '../local/stack.ts'
-import { bareDeleteMs, bareRegisterMs } from './floor.ts'
+import { bareDeleteMs, bareRegisterMs, LANES } from './floor.ts'
+import { hostLanes } from './lanes.ts'
 import { packageVersion } from './machine.ts'
 import { forgetTransactions, longestTransactionMs, serverFacts, settle } from './server.ts'
 import type { Sizes } from './settings.ts'
@@ -80,6 +81,7 @@ export const openGround = async (sizes: Sizes, say: Say): Promise<Ground> => {
   // Without TLS for all: most peers would speak it by default, and on loopback it is only work.
   const stack = await startStack({ say, mysql: { extra: ['--tls-version='] } })
   try {
+    hostLanes(stack, LANES)
     const setting = await openSetting(stack)
     const facts = await serverFacts(setting.database)
     const half = Math.ceil(sizes.neighbours / 2)

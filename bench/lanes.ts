@@ -1,10 +1,13 @@
-import type { Ground } from './ground.ts'
+import type { Stack } from '../local/stack.ts'
 
 const MAPS = ['DeleteChunks', 'RegisterChunks'] as const
 
-/** Hosts the job's machine anew with another number of lanes: the one value that differs between stages. */
-export const withLanes = async <T>(ground: Ground, lanes: number, work: () => Promise<T>): Promise<T> => {
-  const { engine, machineArn } = ground.stack
+/**
+ * Hosts the job's machine anew with another number of lanes: the one value that differs between stages.
+ *
+ * @returns hosts it as it was before
+ */
+export const hostLanes = ({ engine, machineArn }: Stack, lanes: number): (() => void) => {
   const { definition } = engine.machine(machineArn)
   const changed = structuredClone(definition) as typeof definition & {
     States: Record<string, { MaxConcurrency?: number }>
@@ -15,9 +18,14 @@ export const withLanes = async <T>(ground: Ground, lanes: number, work: () => Pr
     map.MaxConcurrency = lanes
   }
   engine.host(machineArn, changed)
+  return () => engine.host(machineArn, definition)
+}
+
+export const withLanes = async <T>(stack: Stack, lanes: number, work: () => Promise<T>): Promise<T> => {
+  const restore = hostLanes(stack, lanes)
   try {
     return await work()
   } finally {
-    engine.host(machineArn, definition)
+    restore()
   }
 }

@@ -7,16 +7,17 @@ import type { Run } from '../functions/job/task.ts'
 import { Database } from '../functions/store/database.ts'
 import { readProgress } from '../local/day/progress.ts'
 import { newestJobId } from '../local/day/setting.ts'
+import { LANES } from './floor.ts'
 import type { Ground, Registered } from './ground.ts'
 import { stagedOf, startRun, untilRegistered } from './sharelock.ts'
 
 const POLL_MS = 10
 
-/** Waits until both lanes load. */
+/** Waits until all lanes load. */
 const untilRegistering = async (ground: Ground, { slice }: Registered, after: number, arn: string): Promise<void> => {
   for (;;) {
     const progress = await readProgress(ground.setting.database, slice.distributor, slice.month, after)
-    if (progress?.state === 'REGISTERING' && progress.markedRows >= 2 * CHUNK_ROWS_MAX) return
+    if (progress?.state === 'REGISTERING' && progress.markedRows >= LANES * CHUNK_ROWS_MAX) return
     if ((await ground.setting.operator.describe(arn)).status !== 'RUNNING')
       throw new Error(`the run ${arn} ended before it could be overtaken`)
     await sleep(POLL_MS)
@@ -24,7 +25,7 @@ const untilRegistering = async (ground: Ground, { slice }: Registered, after: nu
 }
 
 /**
- * How long OpenJob takes while both lanes load, in milliseconds: it waits for the job row, that is for the chunks in
+ * How long OpenJob takes while all lanes load, in milliseconds: it waits for the job row, that is for the chunks in
  * flight. The run it overtakes ends as Superseded; the job is finished afterwards, so that the next one meets a new one.
  */
 export const takeOverMs = async (ground: Ground, registered: Registered): Promise<number> => {

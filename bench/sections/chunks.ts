@@ -4,13 +4,13 @@ import { Database } from '../../functions/store/database.ts'
 import { exclusively } from '../../functions/store/transaction.ts'
 import { type ChunkRun, deleteAll, openChunkRun, registerAll } from '../chunk-run.ts'
 import { median, millis, rateOf, whole } from '../figures.ts'
-import { bareRegisterMs } from '../floor.ts'
+import { bareRegisterMs, LANES } from '../floor.ts'
 import { emptySlice, fileOf, type Ground, measuredSlice, ready } from '../ground.ts'
 import { longestTransactionMs } from '../server.ts'
 import { stageFile } from '../staged-file.ts'
 import type { Section } from './section.ts'
 
-/** The default is right where it gives up at most this share of the best rate, and its transactions stay short. */
+/** The default is right where its transactions stay short, and of the sizes for which they do it comes close to the best rate. */
 const OF_THE_BEST_MIN = 0.9
 const TRANSACTION_MS_MAX = 500
 const RAISE_EVERY_MS = 250
@@ -85,15 +85,16 @@ const report = async (ground: Ground) => {
   await emptySlice(ground, await measuredSlice(ground, 3))
   // Both ways together: a size that is good for one and bad for the other is not good.
   const rateBoth = (one: Figures) => rateOf(2 * rows, median(one.deleteMs) + median(one.registerMs))
-  const best = Math.max(...figures.map(rateBoth))
+  const short = figures.filter(({ longestMs }) => longestMs < TRANSACTION_MS_MAX)
+  const best = Math.max(...short.map(rateBoth))
   const standard = figures.find((one) => one.chunkRows === CHUNK_ROWS_MAX)
   const share = standard === undefined ? Number.NaN : rateBoth(standard) / best
-  const longestMs = standard?.longestMs ?? Number.NaN
+  const standardMs = standard?.longestMs ?? Number.NaN
   const labels = figures.map((one) => whole(one.chunkRows))
   return {
     tables: [
       {
-        title: `${whole(rows)} rows by the size of a chunk, 2 lanes, the better of ${Math.min(ground.sizes.rounds, ROUNDS_MAX)} rounds`,
+        title: `${whole(rows)} rows by the size of a chunk, ${LANES} lanes, medians of ${Math.min(ground.sizes.rounds, ROUNDS_MAX)} rounds`,
         head: [
           'rows of a chunk',
           'delete, rows/s',
@@ -126,13 +127,13 @@ const report = async (ground: Ground) => {
     ],
     verdicts: [
       {
-        target: `the default chunk: at least ${OF_THE_BEST_MIN} of the best size’s rows/s, transactions under ${TRANSACTION_MS_MAX} ms`,
-        measured: `${share.toFixed(2)} of the best; ${millis(longestMs)} ms`,
-        met: share >= OF_THE_BEST_MIN && longestMs < TRANSACTION_MS_MAX,
+        target: `the default chunk: transactions under ${TRANSACTION_MS_MAX} ms, and at least ${OF_THE_BEST_MIN} of the best rate of the sizes that keep to it`,
+        measured: `${millis(standardMs)} ms; ${share.toFixed(2)} of the best`,
+        met: share >= OF_THE_BEST_MIN && standardMs < TRANSACTION_MS_MAX,
       },
     ],
     notes: [
-      'Lock, guard, ledger and transitions are the system’s own; the lanes run in one process here, as the size of a chunk is a constant of the deployed code. A fence raise is the time to hold the job row exclusively while both lanes write.',
+      'Lock, guard, ledger and transitions are the system’s own; the lanes run in one process here, as the size of a chunk is a constant of the deployed code. A fence raise is the time to hold the job row exclusively while all lanes write.',
     ],
   }
 }

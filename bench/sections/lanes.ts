@@ -19,7 +19,7 @@ const measure = async (ground: Ground): Promise<Figures[]> => {
   for (const lanes of sizes.lanes) {
     const own: Times[] = []
     const floor: Times[] = []
-    await withLanes(ground, lanes, async () => {
+    await withLanes(ground.stack, lanes, async () => {
       // The first run with more lanes starts sandboxes; it is not counted.
       await runTimes(ground, registered)
       for (let round = 0; round < rounds; round += 1) {

@@ -59,8 +59,8 @@ const measureWay = async (ground: Ground, plot: Plot, way: Way): Promise<Line> =
   }
 }
 
-/** Sharelock and the floor, before the peers and after them. */
-const measureOwn = async (ground: Ground, peers: () => Promise<Line[]>) => {
+/** Sharelock and the floor, before each peer that is fast: the machine's own pace changes within minutes. */
+const measureOwn = async (ground: Ground, peers: (before: () => Promise<void>) => Promise<Line[]>) => {
   const { rows } = ground.sizes
   const registered = await registerFirst(ground, 1, rows)
   const staged = await stagedOf(ground, registered)
@@ -71,9 +71,7 @@ const measureOwn = async (ground: Ground, peers: () => Promise<Line[]>) => {
     floor.push(await floorTimes(ground, floorSlice, staged))
     own.push(await runTimes(ground, registered))
   }
-  for (let round = 0; round < FAST_ROUNDS_MAX; round += 1) await both()
-  const lines = await peers()
-  for (let round = 0; round < FAST_ROUNDS_MAX; round += 1) await both()
+  const lines = await peers(both)
   const line = (name: string, step: Step, times: readonly Times[]): Line => ({
     ...{ name, step, rows },
     ms: median(times.map((time) => (step === 'delete' ? time.deleteMs : time.registerMs))),
@@ -82,12 +80,16 @@ const measureOwn = async (ground: Ground, peers: () => Promise<Line[]>) => {
   return [...STEPS.flatMap((step) => [line('floor', step, floor), line('Sharelock', step, own)]), ...lines]
 }
 
-const measurePeers = async (ground: Ground, field: Field): Promise<Line[]> => {
+const measurePeers = async (ground: Ground, field: Field, before: () => Promise<void>): Promise<Line[]> => {
   const { rows, slowishRows, slowRows } = ground.sizes
   const lines: Line[] = []
   for (const [pace, size] of Object.entries({ fast: rows, slowish: slowishRows, slow: slowRows })) {
     const plot = await openPlot(ground, field, size)
-    for (const way of field.ways) if (way.pace === pace) lines.push(await measureWay(ground, plot, way))
+    for (const way of field.ways) {
+      if (way.pace !== pace) continue
+      if (pace === 'fast') await before()
+      lines.push(await measureWay(ground, plot, way))
+    }
     await emptySlice(ground, plot.slice)
   }
   return lines
@@ -95,7 +97,7 @@ const measurePeers = async (ground: Ground, field: Field): Promise<Line[]> => {
 
 const report = async (ground: Ground): Promise<Found> => {
   const field = await openField(ground)
-  const lines = await measureOwn(ground, () => measurePeers(ground, field))
+  const lines = await measureOwn(ground, (before) => measurePeers(ground, field, before))
   const rate = ({ rows, ms }: Line) => rateOf(rows, ms)
   const steps = STEPS.map((step) => {
     const all = lines.filter((line) => line.step === step)

@@ -54,7 +54,7 @@ const report = async (ground: Ground) => {
   return {
     tables: [
       {
-        title: `${whole(rows)} rows, ${LANES} lanes, medians of ${sharelock.length} rounds`,
+        title: `${whole(rows)} rows, production’s ${LANES} lanes, medians of ${sharelock.length} rounds`,
         head: [
           'step',
           'Sharelock, rows/s',
@@ -82,7 +82,7 @@ const report = async (ground: Ground) => {
         atLeast(`${name}, share of the floor:`, own / bare, FLOOR_SHARE_MIN, ratio(own / bare)),
       ),
       atMost('longest transaction, ms:', longestMs, TRANSACTION_MS_MAX, `${millis(longestMs)} ms`),
-      atMost('take-over while both lanes load, ms:', takeOver, TAKE_OVER_MS_MAX, `${millis(takeOver)} ms`),
+      atMost('take-over while all lanes load, ms:', takeOver, TAKE_OVER_MS_MAX, `${millis(takeOver)} ms`),
     ],
     notes: [
       `A take-over (OpenJob of another run, waiting for the chunks in flight) took ${takeOvers.map(millis).join(', ')} ms.`,

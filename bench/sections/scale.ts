@@ -66,7 +66,7 @@ const report = async (ground: Ground) => {
 export const scale: Section = {
   name: 'scale',
   title: 'From a tenth of a million to eight million rows',
-  about: 'The same run on slices of three sizes, two lanes, the full slice before and after.',
+  about: 'The same run on slices of three sizes, production’s lanes, the full slice before and after.',
   needs: 'ground',
   measure: report,
 }
