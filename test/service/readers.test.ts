@@ -45,6 +45,28 @@ describe('a settlement program', () => {
     expect(await visible(slice)).toBe(8)
   })
 
+  test('reads a slice once, and its jobs apart from that, however often it was registered', async () => {
+    const slice = await newSlice(db.outside)
+    await loadChunk(db.outside, slice, linesOf(0, 250))
+    const reader = db.connect()
+    const readsOfAll = async (): Promise<number> => {
+      await reader.change('flush status')
+      await reader.rows('select share from settled_share_ratio where distributor = ? and settlement_month = ?', [
+        slice.distributor,
+        monthDate(slice.month),
+      ])
+      const counts = await reader.rows<{ Value: string }>(`show session status like 'Handler\\_read\\_%'`)
+      return counts.reduce((sum, { Value }) => sum + Number(Value), 0)
+    }
+    let job = await openJob(run(), opening(slice, 'a/1', null))
+    await setState(job.id, 'REGISTERED')
+    for (let times = 2; times <= 6; times += 1) {
+      job = await openJob(run(), opening(slice, `a/${times}`, headOf(job), { force: true }))
+      await setState(job.id, 'REGISTERED')
+    }
+    expect(await readsOfAll()).toBeLessThan(1_000 + 250)
+  })
+
   test('that writes a code in another case is told that this distributor was never registered', async () => {
     const slice = await newSlice(db.outside)
     const job = await openJob(run(), opening(slice, 'a/1', null))
