@@ -13,7 +13,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   infra: ['functions/contract'],
   bin: ['functions/contract', 'functions/store', 'functions/job', 'infra', 'local'],
   local: ['functions/contract', 'functions/store', 'functions/job', 'infra'],
-  bench: ['functions/contract', 'functions/store', 'functions/job', 'local'],
+  bench: ['functions/contract', 'functions/store', 'functions/job', 'infra', 'local'],
 }
 
 const rooms = Object.keys(MAY_IMPORT)
