@@ -41,7 +41,7 @@ export const SECTIONS: readonly Section[] = [
   {
     name: 'stage-encoding',
     mutate: files('job/stage', 'source-bytes', 'source-encoding'),
-    tests: unit('stage-encoding'),
+    tests: unit('stage-encoding', 'stage-records'),
     servers: false,
   },
   {
@@ -62,7 +62,7 @@ export const SECTIONS: readonly Section[] = [
   {
     name: 'transaction',
     mutate: files('store', 'transaction'),
-    tests: service('transaction', 'database', 'open-job'),
+    tests: service('transaction', 'database', 'open-job', 'chunks', 'slice-lines'),
     servers: true,
   },
   {
@@ -77,7 +77,7 @@ export const SECTIONS: readonly Section[] = [
       ...files('store', 'job', 'outbox'),
       ...files('job', 'open-job', 'halt-job', 'read-head', 'publish-events'),
     ],
-    tests: service('job-history', 'halt-job', 'halt-told', 'open-job', 'transitions'),
+    tests: service('job-history', 'halt-job', 'halt-told', 'open-job', 'transitions', 'chunks'),
     servers: true,
   },
   {

@@ -217,3 +217,49 @@ describe('decoding', () => {
     )
   })
 })
+
+describe('bytes that may be UTF-8', () => {
+  /** On both sides of every border in Unicode's table of well-formed sequences. */
+  const BORDERS = '41 7f 80 8f 90 9f a0 bf c1 c2 df e0 ec ed ee ef f0 f1 f4 f5'
+    .split(' ')
+    .map((hex) => parseInt(hex, 16))
+  const bytes = fc.array(fc.constantFrom(...BORDERS), { minLength: 1, maxLength: 7 }).map((some) => Buffer.from(some))
+  const cuts = fc.array(fc.nat(80), { maxLength: 4 })
+  const fileOf = (title: Buffer): Buffer =>
+    Buffer.concat([Buffer.from('isrc,right_type,party_id,share,title\nKRA012600001,P,A,1,'), title, Buffer.from('\n')])
+  const isUtf8 = (some: Buffer): boolean => {
+    try {
+      new TextDecoder('utf-8', { fatal: true }).decode(some)
+      return true
+    } catch {
+      return false
+    }
+  }
+  const stageCut = (file: Buffer, places: number[]) =>
+    stageSource(cutAt(file, ...places.filter((at) => at <= file.length).toSorted((a, b) => a - b)), AT_MOST)
+
+  test('are taken behind a byte order mark exactly if they are, and otherwise refused with the line', async () => {
+    await fc.assert(
+      fc.asyncProperty(bytes, cuts, async (title, places) => {
+        const result = await stageCut(Buffer.concat([Buffer.from('\ufeff'), fileOf(title)]), places)
+        if (isUtf8(title)) expect(linesOf(result)).toBe('KRA012600001\tP\tA\t1.000000\n')
+        else expect(verdictsOf(result)).toEqual(['2:- encoding'])
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  test('are taken without one as UTF-8 if they are, as CP949 if they are that alone, and otherwise refused', async () => {
+    await fc.assert(
+      fc.asyncProperty(bytes, cuts, async (title, places) => {
+        const result = await stageCut(fileOf(title), places)
+        const isAscii = title.every((byte) => byte < 0x80)
+        if (isUtf8(title)) expect(result.facts.encoding).toBe(isAscii ? 'ascii' : 'utf-8')
+        else if (result.accepted) expect(result.facts.encoding).toBe('cp949')
+        else expect(verdictsOf(result)).toEqual(['2:- encoding'])
+        expect(result.accepted).toBe(isUtf8(title) || !iconv.decode(fileOf(title), 'cp949').includes('\ufffd'))
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+})
