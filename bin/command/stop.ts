@@ -34,7 +34,7 @@ export const addStop = (program: Command): void => {
           )
         else
           out.answer(
-            `Job ${stopped.job} of ${sliceName(slice)} had ended already, in ${stopped.state}; nothing was changed.`,
+            `Job ${stopped.job} of ${sliceName(slice)} was ${stopped.state === 'REGISTERED' ? 'REGISTERED' : `halted or closed in ${stopped.state}`} already; nothing was changed.`,
           )
         if (next !== null)
           out.answer(out.style('yellow', `Another run of the slice goes on: sharelock watch ${sliceOptions(slice)}`))

@@ -60,11 +60,11 @@ export const ANSWER_RESERVE_MS = 3_000
 /** A statement that waits for a row lock gives up after this (error 1205) and the transaction is rolled back. */
 export const LOCK_WAIT_TIMEOUT_S = 10
 
-/** Raising a fence waits this long for the transactions in flight, then kills the connections that block it. */
-export const FENCE_WAIT_S = 2
+/** Any statement waits this long for another session of ours, which ends within a second or is frozen, then kills it. */
+export const LOCK_PATIENCE_S = 8
 
-/** How often a raise kills its blockers and tries again. */
-export const FENCE_KILLS_MAX = 5
+/** Raising a fence waits this long for the transactions in flight, then kills the sessions that block it. */
+export const FENCE_PATIENCE_S = 2
 
 /** How often a transaction is rerun inside one task after a deadlock or a dropped connection. */
 export const TRANSACTION_TRIES_MAX = 5

@@ -1,17 +1,8 @@
 import { Failure } from '../contract/errors.ts'
 import type { JobMessage, OpenJobInput } from '../contract/messages.ts'
 import { sliceName } from '../contract/words.ts'
-import {
-  closeJob,
-  insertJob,
-  isOpen,
-  type JobRow,
-  newestJob,
-  type Opening,
-  takeOverJob,
-  uncommittedJobId,
-} from '../store/job.ts'
-import { exclusively, isDuplicateKey, statement, transaction } from '../store/transaction.ts'
+import { closeJob, insertJob, isOpen, type JobRow, newestJob, type Opening, takeOverJob } from '../store/job.ts'
+import { exclusively, isDuplicateKey, raising, statement, transaction } from '../store/transaction.ts'
 import type { Run } from './task.ts'
 
 /**
@@ -32,21 +23,18 @@ import type { Run } from './task.ts'
  */
 export const openJob = async (run: Run, input: OpenJobInput): Promise<JobMessage> => {
   const { database } = run
-  const newest =
-    (await statement(database, () => newestJob(database, input.slice)))?.id ??
-    (await statement(database, () => uncommittedJobId(database, input.slice)))
+  const newest = await statement(database, () => newestJob(database, input.slice))
   const decide = async () => decideOn(run, input, await newestJob(database, input.slice))
   try {
-    // The newest job's row is taken exclusively, open or not: a raise waits for chunks in flight and shuts out later
-    // ones. So is a first row that somebody has just inserted, and may never commit.
-    if (newest !== undefined) return await exclusively(database, newest, decide)
-    return await transaction(database, decide)
+    // The newest job's row is taken exclusively, open or not: a raise waits for chunks in flight and shuts out later ones.
+    if (newest !== undefined) return await exclusively(database, newest.id, decide)
+    return await raising(database, () => transaction(database, decide))
   } catch (error) {
     if (!isDuplicateKey(error)) throw error
   }
   // Somebody committed a job in between: perhaps a first attempt with our own token. Start again from the head.
   try {
-    return await transaction(database, decide)
+    return await raising(database, () => transaction(database, decide))
   } catch (error) {
     if (isDuplicateKey(error)) throw superseded(input, 'another run opened a job at the same moment')
     throw error

@@ -20,8 +20,8 @@ const GRANTS = {
   slice_status: 'select',
 } as const
 
-/** Where a raise finds the connections that block it. Killing those of the same user needs no privilege. */
-const LOCK_TABLES = ['data_locks', 'threads'] as const
+/** Where a statement finds the sessions that it waits for. Killing those of the same user needs no privilege. */
+const LOCK_TABLES = ['data_locks', 'data_lock_waits', 'threads'] as const
 
 /**
  * Creates the functions' user or brings its password and privileges up to date. Repeating it is safe.

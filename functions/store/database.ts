@@ -11,6 +11,7 @@ import {
 import type { Env } from '../contract/env.ts'
 import {
   DATABASE_CONNECT_TIMEOUT_MS,
+  LOCK_PATIENCE_S,
   LOCK_WAIT_TIMEOUT_S,
   PING_AFTER_IDLE_MS,
   STATEMENT_TIMEOUT_MS,
@@ -53,6 +54,21 @@ const SESSION = `set session transaction_isolation = 'READ-COMMITTED',
   sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION',
   innodb_lock_wait_timeout = ${LOCK_WAIT_TIMEOUT_S}, time_zone = '+00:00'`
 
+/**
+ * The sessions of one user that keep a session waiting for a lock right now and do not wait themselves. A row that is
+ * inserted is locked implicitly until somebody waits for it, and the lock made then names the waiter's thread; but its
+ * transaction is the holder's, and that one's lock on the table names the holder's own thread.
+ */
+const BLOCKERS = `select distinct t.processlist_id as id
+  from performance_schema.threads us
+  join performance_schema.data_lock_waits w on w.requesting_thread_id = us.thread_id
+  join performance_schema.data_locks own
+    on own.engine_transaction_id = w.blocking_engine_transaction_id and own.lock_type = 'TABLE'
+  join performance_schema.threads t on t.thread_id = own.thread_id
+  where us.processlist_id = ? and t.processlist_user = ? and t.processlist_id <> us.processlist_id
+    and not exists (select 1 from performance_schema.data_lock_waits c
+                    where c.requesting_engine_transaction_id = w.blocking_engine_transaction_id)`
+
 /** One connection with a deadline on every statement, opened at first use and again after it broke. */
 export class Database {
   readonly #address: DatabaseAddress
@@ -61,6 +77,8 @@ export class Database {
   #inTransaction = false
   /** No statement may run past this moment; the middleware sets it for each invocation. */
   deadlineAt = Number.POSITIVE_INFINITY
+  /** How long a statement waits for another session of our user before that one is killed. */
+  patienceS = LOCK_PATIENCE_S
 
   constructor(address: DatabaseAddress) {
     this.#address = address
@@ -148,6 +166,7 @@ export class Database {
       () => reject(new StatementTimeout(`The database did not answer within ${Math.round(timeoutMs / 1_000)} s`)),
       Math.max(timeoutMs, 1),
     )
+    const patience = setInterval(() => void this.#killBlockers(connection.threadId), this.patienceS * 1_000)
     const answer = connection.query<T>(query)
     try {
       const [result] = await Promise.race([answer, late])
@@ -162,6 +181,25 @@ export class Database {
       throw error
     } finally {
       clearTimeout(timer)
+      clearInterval(patience)
+    }
+  }
+
+  /**
+   * Ends the sessions of our own user that `threadId` waits for; their transactions roll back. A worker of ours that is
+   * frozen or gone would keep its locks until the server's `wait_timeout`. A look that fails changes nothing: the wait
+   * then ends by its own timeout.
+   */
+  async #killBlockers(threadId: number): Promise<void> {
+    const side = await connect(this.#address).catch(() => undefined)
+    try {
+      const query = { sql: BLOCKERS, values: [threadId, this.user], timeout: DATABASE_CONNECT_TIMEOUT_MS }
+      const [rows] = (await side?.query<RowDataPacket[]>(query)) ?? [[]]
+      for (const { id } of rows) await side?.query('kill ?', [id])
+    } catch {
+      // See above.
+    } finally {
+      side?.destroy()
     }
   }
 

@@ -35,15 +35,6 @@ export const newestJob = async (database: Database, slice: Slice): Promise<JobRo
   return rows[0]
 }
 
-/**
- * The id of the job that somebody has inserted as a slice's first and not committed. There is no older row whose lock
- * would show who is at it, and a frozen one would keep everybody waiting until the server's `wait_timeout`.
- */
-export const uncommittedJobId = async (database: Database, slice: Slice): Promise<number | undefined> => {
-  await database.change('set transaction isolation level read uncommitted')
-  return (await newestJob(database, slice))?.id
-}
-
 /** True where some job of the distributor had this staged source: it was validated under the distributor's own rules. */
 export const knowsSource = async (database: Database, distributorId: number, digest: string): Promise<boolean> => {
   const rows = await database.rows('select 1 from job where distributor_id = ? and source_digest = ? limit 1', [
@@ -117,9 +108,11 @@ export const guardExclusive = async (database: Database, guard: Guard, also?: Jo
 const staleFence = async (database: Database, guard: Guard): Promise<Failure> => {
   const job = await readJob(database, guard.id)
   const now = job === undefined ? 'gone' : `${job.state} under fence ${job.fence}`
+  const goesOn = job !== undefined && job.closed_at === null && job.halted_at === null
+  const what = job?.closed_at ? 'The job was closed' : job?.halted_at ? 'The job was halted' : 'Another run took over'
   return new Failure(
     'StaleFence',
-    `Another run took over: this one holds fence ${guard.fence} and expects ${guard.state}, the job is ${now}. Nothing was written; look at the run ${job?.execution ?? 'of the newest job'}.`,
+    `${what}: this run holds fence ${guard.fence} and expects ${guard.state}, the job is ${now}. Nothing was written; look at ${goesOn ? `the run ${job.execution}` : 'the newest job of the slice'}.`,
     { job: guard.id, fence: guard.fence, state: guard.state },
   )
 }

@@ -1,7 +1,6 @@
 import type { ManifestChunk } from '../contract/manifest.ts'
-import { PHASES, type Phase } from '../contract/words.ts'
+import type { Phase } from '../contract/words.ts'
 import type { Database } from './database.ts'
-import { unblocked } from './transaction.ts'
 
 /** A chunk that is still to do. */
 export type LedgerChunk = {
@@ -84,13 +83,11 @@ export const unmarkedChunks = async (
  * The row lock also makes a second run of the same chunk wait for the first to end, or kill it where it never ends.
  */
 export const markChunk = async (database: Database, job: number, phase: Phase, number: number): Promise<boolean> => {
-  const mark = () =>
-    database.change(
-      `update job_chunk set marked_at = current_timestamp(6)
-       where job_id = ? and phase = ? and number = ? and marked_at is null`,
-      [job, phase, number],
-    )
-  const result = await unblocked(database, `${job}, ${PHASES.indexOf(phase) + 1}, ${number}`, mark)
+  const result = await database.change(
+    `update job_chunk set marked_at = current_timestamp(6)
+     where job_id = ? and phase = ? and number = ? and marked_at is null`,
+    [job, phase, number],
+  )
   return result.affectedRows === 1
 }
 

@@ -1,5 +1,5 @@
 import { Failure, isFailure, messageOf } from '../contract/errors.ts'
-import { FENCE_KILLS_MAX, FENCE_WAIT_S, LOCK_WAIT_TIMEOUT_S, TRANSACTION_TRIES_MAX } from '../contract/limits.ts'
+import { FENCE_PATIENCE_S, TRANSACTION_TRIES_MAX } from '../contract/limits.ts'
 import type { Database } from './database.ts'
 
 /** What mysql2 adds to an error. After an idle close `code` is undefined and only `fatal` tells. */
@@ -97,73 +97,24 @@ const unreachable = (error: unknown): Failure =>
   )
 
 /**
- * Runs `work` in a transaction that holds the job row exclusively. Chunks in flight hold it shared and end within a
- * second; a frozen or vanished worker does not, so after FENCE_WAIT_S the connections that block us are killed (same
- * database user, found by the lock they hold on exactly this row) and we try again. Their chunks roll back.
+ * Runs `work` with the patience of a raise: a chunk in flight ends within a second, so who still stands in the way after
+ * FENCE_PATIENCE_S is frozen or gone, and is killed.
  */
-export const exclusively = async <T>(database: Database, jobId: number, work: () => Promise<T>): Promise<T> => {
-  for (let kills = 0; ; kills += 1) {
-    try {
-      return await transaction(database, async () => {
-        await database.change(`set session innodb_lock_wait_timeout = ${FENCE_WAIT_S}`)
-        const taken = await database.rows('select id from job where id = ? for update', [jobId]).catch(blocked)
-        await database.change(`set session innodb_lock_wait_timeout = ${LOCK_WAIT_TIMEOUT_S}`)
-        if (taken === 'blocked') throw new RowBlocked('the job row stays locked')
-        return await work()
-      })
-    } catch (error) {
-      if (!(error instanceof RowBlocked)) throw error
-      if (kills >= FENCE_KILLS_MAX) throw unreachable(error)
-      await killHolders(database, { table: 'job', key: String(jobId) })
-    }
-  }
-}
-
-class RowBlocked extends Error {
-  override readonly name = 'RowBlocked'
-}
-
-const blocked = (error: DatabaseError): 'blocked' => {
-  if (error.errno === LOCK_WAIT_TIMEOUT) return 'blocked'
-  throw error
-}
-
-/** A row by its table and primary key, as performance_schema writes it, e.g. `7` or `7, 2, 15`. */
-type Row = { readonly table: 'job' | 'job_chunk'; readonly key: string }
-
-/**
- * Ends the connections of our own user that hold a lock on the row; their transactions roll back. Only for locks that
- * nobody may hold for long: a frozen or vanished worker would keep them until the server's wait_timeout.
- *
- * An inserted row is locked implicitly until somebody waits for it, and the lock made then names the waiter's thread.
- * Its transaction is the right one, and that one's lock on the table names its own thread.
- */
-const killHolders = async (database: Database, { table, key }: Row): Promise<void> => {
-  const rows = await statement(database, () =>
-    database.rows<{ id: number }>(
-      `select distinct t.processlist_id as id
-       from performance_schema.data_locks l
-       join performance_schema.data_locks own
-         on own.engine_transaction_id = l.engine_transaction_id and own.lock_type = 'TABLE'
-       join performance_schema.threads t on t.thread_id = own.thread_id
-       where l.object_schema = database() and l.object_name = ? and l.index_name = 'PRIMARY'
-         and l.lock_data = ? and l.lock_status = 'GRANTED' and t.processlist_user = ?
-         and t.processlist_id <> connection_id()`,
-      [table, key, database.user],
-    ),
-  )
-  await statement(database, () => database.kill(rows.map((row) => row.id)))
-}
-
-/**
- * Runs a statement that waits for one ledger row. A second run of a chunk waits here for the first; a first run that
- * still has not ended after LOCK_WAIT_TIMEOUT_S is frozen or gone, and is killed before the chunk is rerun.
- */
-export const unblocked = async <T>(database: Database, key: string, work: () => Promise<T>): Promise<T> => {
+export const raising = async <T>(database: Database, work: () => Promise<T>): Promise<T> => {
+  const { patienceS } = database
+  database.patienceS = FENCE_PATIENCE_S
   try {
     return await work()
-  } catch (error) {
-    if ((error as DatabaseError).errno === LOCK_WAIT_TIMEOUT) await killHolders(database, { table: 'job_chunk', key })
-    throw error
+  } finally {
+    database.patienceS = patienceS
   }
 }
+
+/** Runs `work` in a transaction that holds the job row exclusively. Chunks in flight hold it shared. */
+export const exclusively = async <T>(database: Database, jobId: number, work: () => Promise<T>): Promise<T> =>
+  await raising(database, () =>
+    transaction(database, async () => {
+      await database.rows('select id from job where id = ? for update', [jobId])
+      return await work()
+    }),
+  )

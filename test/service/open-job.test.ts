@@ -22,6 +22,11 @@ const halt = (slice: Slice, token: string, job: JobMessage | null) =>
     failure: { Error: 'ChunkMismatch', Cause: JSON.stringify({ errorMessage: 'chunk 3 differs' }) },
   })
 
+/** Until the server holds a session back for a lock. */
+const untilWaiting = async (): Promise<void> => {
+  while ((await db.outside.rows('select 1 from performance_schema.data_lock_waits limit 1')).length === 0);
+}
+
 describe('the first job of a slice', () => {
   test('has no job before it to compare with', async () => {
     expect(await readHead(run(), await newSlice(db.outside))).toBeNull()
@@ -344,6 +349,67 @@ describe('a frozen worker that holds the job row', () => {
       ]),
     ).toEqual([{ lock_token: 'b/2' }])
     await expect(frozen.database.rows('select 1')).rejects.toThrow()
+  })
+
+  test('is killed where the server refused its insert after it froze, and no opener, halt or neighbour waits for it', async () => {
+    const [early, slice] = [await newSlice(db.outside), await newSlice(db.outside)]
+    const [first, frozen] = [run(), run()]
+    const [inserted, sent, thaw] = [
+      Promise.withResolvers<void>(),
+      Promise.withResolvers<void>(),
+      Promise.withResolvers<void>(),
+    ]
+    const commit = first.database.commit.bind(first.database)
+    first.database.commit = async () => {
+      inserted.resolve()
+      await thaw.promise
+      await commit()
+    }
+    const begin = frozen.database.begin.bind(frozen.database)
+    let winner: Promise<JobMessage> | undefined
+    frozen.database.begin = async () => {
+      // Both have seen no job by now.
+      winner ??= openJob(first, opening(slice, 'a/1', null))
+      await inserted.promise
+      await begin()
+    }
+    const change = frozen.database.change.bind(frozen.database)
+    frozen.database.change = async (sql, ...more) => {
+      if (!sql.startsWith('insert into job ')) return await change(sql, ...more)
+      change(sql, ...more).catch(() => undefined)
+      sent.resolve()
+      return await new Promise(() => undefined)
+    }
+    openJob(frozen, opening(slice, 'b/2', null)).catch(() => undefined)
+    await sent.promise
+    await untilWaiting()
+    thaw.resolve()
+    const job = (await winner) as JobMessage
+    const [next, neighbour] = await Promise.all([
+      openJob(run(), opening(slice, 'c/3', headOf(job))),
+      openJob(run(), opening(early, 'n/1', null)),
+    ])
+    expect(next).toMatchObject({ id: job.id, fence: 2, outcome: 'taken over' })
+    expect(neighbour).toMatchObject({ fence: 1, outcome: 'opened' })
+    expect(await halt(slice, 'c/3', next)).toMatchObject({ halted: true })
+  })
+
+  test('is killed by an opener that had looked before the frozen one inserted', async () => {
+    const slice = await newSlice(db.outside)
+    const [frozen, late] = [run(), run()]
+    const inserted = Promise.withResolvers<void>()
+    frozen.database.commit = () => {
+      inserted.resolve()
+      return new Promise(() => undefined)
+    }
+    const begin = late.database.begin.bind(late.database)
+    late.database.begin = async () => {
+      late.database.begin = begin
+      openJob(frozen, opening(slice, 'a/1', null)).catch(() => undefined)
+      await inserted.promise
+      await begin()
+    }
+    expect(await openJob(late, opening(slice, 'b/2', null))).toMatchObject({ fence: 1, outcome: 'opened' })
   })
 
   test('is killed, the take-over goes through, and its late write changes nothing', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Failure } from '../../functions/contract/errors.ts'
-import { LOCK_WAIT_TIMEOUT_S, TRANSACTION_TRIES_MAX } from '../../functions/contract/limits.ts'
+import { FENCE_PATIENCE_S, LOCK_PATIENCE_S, TRANSACTION_TRIES_MAX } from '../../functions/contract/limits.ts'
 import { openJob } from '../../functions/job/open-job.ts'
 import type { Database } from '../../functions/store/database.ts'
 import { loadChunk, totalsOf } from '../../functions/store/share-ratio.ts'
@@ -130,12 +130,12 @@ test('only 1062 is a duplicate key', () => {
 describe('work that holds the job row', () => {
   const newJob = async () => openJob(testRun(db.connect()), opening(await newSlice(db.outside), 'a/1', null))
 
-  test('waits for other rows as long as any work does', async () => {
+  test('is impatient with whoever stands in its way, and only as long as it lasts', async () => {
     const database = db.connect()
-    const waits = await exclusively(database, (await newJob()).id, () =>
-      database.rows('select @@session.innodb_lock_wait_timeout as s'),
-    )
-    expect(waits).toEqual([{ s: LOCK_WAIT_TIMEOUT_S }])
+    const { id } = await newJob()
+    expect(await exclusively(database, id, async () => database.patienceS)).toBe(FENCE_PATIENCE_S)
+    await expect(exclusively(database, id, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
+    expect(database.patienceS).toBe(LOCK_PATIENCE_S)
   })
 
   test('passes on what is wrong besides the wait for the row', async () => {

@@ -135,6 +135,14 @@ describe('beginning to register', () => {
     )
   })
 
+  test.each(['halted', 'closed'])('by a run whose job was %s is refused, and sent to the newest job', async (what) => {
+    const { input, job } = await deleted(what === 'halted' ? '6' : '5', 1)
+    await db.outside.change(`update job set ${what}_at = current_timestamp(6), fence = 2 where id = ?`, [job.id])
+    await expect(beginRegistering(run(), input)).rejects.toThrow(
+      `The job was ${what}: this run holds fence 1 and expects DELETED, the job is DELETED under fence 2. Nothing was written; look at the newest job of the slice.`,
+    )
+  })
+
   test('keeps more chunks than one statement takes', async () => {
     const { job } = await deleted('e', 1)
     const chunk = { rows: 1, bytes: 1, digest: 'f'.repeat(64), firstIsrc: 'KRA000000000', lastIsrc: 'KRA000000000' }

@@ -39,16 +39,14 @@ describe('the numbers fit each other', () => {
     expect(limits.SCAN_TIMEOUT_MS + limits.ANSWER_RESERVE_MS).toBeLessThan(SUPPORT.Inspect.lambdaTimeoutS * 1_000)
   })
 
-  test('all kills of a raise fit into the tasks that raise', () => {
-    const killsMs = (limits.FENCE_KILLS_MAX + 1) * limits.FENCE_WAIT_S * 1_000
-    expect(killsMs).toBeLessThan(TASKS.OpenJob.lambdaTimeoutS * 1_000)
-    expect(killsMs).toBeLessThan(TASKS.HaltJob.lambdaTimeoutS * 1_000)
-    expect(killsMs).toBeLessThan(SUPPORT.Operate.lambdaTimeoutS * 1_000)
+  test('who keeps others waiting is killed before they give up, one after another in a raise', () => {
+    expect(limits.LOCK_PATIENCE_S).toBeLessThan(limits.LOCK_WAIT_TIMEOUT_S)
+    expect(4 * limits.FENCE_PATIENCE_S).toBeLessThan(limits.LOCK_WAIT_TIMEOUT_S)
+    expect(limits.LOCK_WAIT_TIMEOUT_S * 1_000).toBeLessThan(limits.STATEMENT_TIMEOUT_MS)
   })
 
   test('a raise gives a chunk in flight more time than a chunk takes', () => {
-    expect(limits.FENCE_WAIT_S).toBeGreaterThanOrEqual(2)
-    expect(limits.LOCK_WAIT_TIMEOUT_S).toBeGreaterThan(limits.FENCE_WAIT_S)
+    expect(limits.FENCE_PATIENCE_S).toBeGreaterThanOrEqual(2)
   })
 
   test('a track fits into a chunk', () => {
