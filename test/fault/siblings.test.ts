@@ -11,7 +11,7 @@ const on = useStack({ relay: true })
 const OLD = shareFile(150, 61)
 const NEW = shareFile(400, 62)
 const CORRECTED = shareFile(250, 63)
-/** Sixteen chunks are two Map items: two lanes. */
+/** Sixteen chunks are several Map items: two lanes. */
 const CHUNK_ROWS = 25
 
 const GUARD = /for share$/

@@ -8,7 +8,7 @@ import { judge, NEIGHBOUR, neighboursOf, type Standing, standingOf } from './jud
 import type { Moment } from './moments.ts'
 import type { World } from './world.ts'
 
-/** Ten chunks are two Map items: two lanes. */
+/** Ten chunks are several Map items: two lanes. */
 const NEW_ROWS = 250
 const CHUNK_ROWS = 25
 const OLD = shareFile(150, 5)

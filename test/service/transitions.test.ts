@@ -39,9 +39,6 @@ const run = (): Run => ({ ...testRun(db.connect()), s3 })
 const setState = (id: number, state: string) => db.outside.change('update job set state = ? where id = ?', [state, id])
 const stateOf = async (id: number) => (await readJob(db.outside, id))?.state
 
-/** Items of one chunk each. */
-const itemsOf = (...numbers: number[]) => numbers.map((number) => ({ from: number, to: number }))
-
 /** A staged source of `chunks` chunks, two tracks of four parties each, written to its address. */
 const staged = async (letter: string, chunks: number) => {
   const body = (number: number): Buffer => linesOf(2 * number, 2)
@@ -101,7 +98,7 @@ describe('a run whose lock is gone', () => {
 describe('beginning to register', () => {
   test("writes the manifest's chunks into the ledger, and said again only names what is left", async () => {
     const { input, job, manifest, body } = await deleted('b', 3)
-    expect(await beginRegistering(run(), input)).toEqual({ chunks: 3, items: itemsOf(0, 1, 2) })
+    expect(await beginRegistering(run(), input)).toEqual({ chunks: 3, items: [{ from: 0, to: 2 }] })
     expect(await stateOf(job.id)).toBe('REGISTERING')
     const ledger = await unmarkedChunks(db.outside, job.id, 'register')
     expect(ledger).toEqual(
@@ -114,7 +111,7 @@ describe('beginning to register', () => {
       })),
     )
     await registerAll(run(), { ...input, item: { from: 0, to: 0 } }, [body(0)])
-    expect(await beginRegistering(run(), input)).toEqual({ chunks: 2, items: itemsOf(1, 2) })
+    expect(await beginRegistering(run(), input)).toEqual({ chunks: 2, items: [{ from: 1, to: 2 }] })
     expect(await progressOf(db.outside, job.id, 'register')).toEqual({ chunks: 3, marked: 1, rows: 24, markedRows: 8 })
   })
 
@@ -256,11 +253,11 @@ describe('a delete plan', () => {
     await loadChunk(db.outside, slice, linesOf(0, 6_000))
     const job = await openJob(run(), opening(slice, 'a/1', null))
     const input = guarded(slice, job)
-    expect(await planDelete(run(), input)).toEqual({ chunks: 3, items: itemsOf(0, 1, 2) })
+    expect(await planDelete(run(), input)).toEqual({ chunks: 3, items: [{ from: 0, to: 2 }] })
     const counts = (await unmarkedChunks(db.outside, job.id, 'delete')).map((chunk) => chunk.row_count)
     expect(counts).toEqual([10_000, 10_000, 4_000])
     await deleteAll(run(), slice, job, { from: 1, to: 1 })
-    expect(await planDelete(run(), input)).toEqual({ chunks: 2, items: itemsOf(3, 4) })
+    expect(await planDelete(run(), input)).toEqual({ chunks: 2, items: [{ from: 3, to: 4 }] })
     expect((await readJob(db.outside, job.id))?.delete_plans).toBe(2)
     await deleteAll(run(), slice, job)
     await markDeleted(run(), input)
