@@ -38,7 +38,7 @@ const YOUNG = 'SORI'
 /** Rows of the large distributor this month: about 40 chunks. */
 const LARGE_ROWS = 400_000
 
-/** Map items of the large one that may pass, of eight chunks each. */
+/** Map items of the large one that may pass, of six to eight chunks each. */
 const ITEMS_PASSED = 3
 
 const months = (newest: string): string[] =>
