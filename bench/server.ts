@@ -19,19 +19,26 @@ export const longestTransactionMs = async (database: Database, user: string): Pr
   return Number(row?.ms ?? 0)
 }
 
-/** Versions of deleted rows that purge has yet to remove; below this it has caught up. */
+/** Transactions whose deleted rows purge has yet to remove; below this it has caught up. */
 const HISTORY_CALM = 200
 const CALM_WITHIN_MS = 60_000
 const POLL_MS = 100
 
+/** Purge frees its history in batches: a rest that no work follows stays, and is nobody's burden. */
+const STILL_MS = 2_000
+
 /** Waits until purge has caught up, so that nobody pays for the rows that somebody else deleted. */
 export const settle = async (database: Database): Promise<void> => {
   const deadline = Date.now() + CALM_WITHIN_MS
+  let last = { length: Number.POSITIVE_INFINITY, at: Date.now() }
   for (;;) {
     const [row] = await database.rows<{ count: string }>(
       `select count from information_schema.innodb_metrics where name = 'trx_rseg_history_len'`,
     )
-    if (Number(row?.count ?? 0) < HISTORY_CALM || Date.now() > deadline) return
+    const length = Number(row?.count ?? 0)
+    if (length !== last.length) last = { length, at: Date.now() }
+    const isStill = Date.now() - last.at > STILL_MS
+    if (length < HISTORY_CALM || isStill || Date.now() > deadline) return
     await sleep(POLL_MS)
   }
 }
