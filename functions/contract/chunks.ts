@@ -10,9 +10,9 @@ import type { Item } from './messages.ts'
  */
 export const planItems = (numbers: readonly number[]): Item[] => {
   const largest = Math.max(ITEM_CHUNKS, Math.ceil(numbers.length / (MAP_ITEMS_MAX - ITEMS_ADDED_MAX)))
+  const share = numbers.length > ITEM_CHUNKS ? ITEM_SHARE_MAX : 1
   const items: Item[] = []
   for (let start = 0, size = 0; start < numbers.length; start += size) {
-    const share = numbers.length > ITEM_CHUNKS ? ITEM_SHARE_MAX : 1
     size = Math.min(largest, Math.ceil((numbers.length - start) * share))
     const from = numbers[start]
     const to = numbers[start + size - 1]

@@ -25,16 +25,17 @@ export const openJob = async (run: Run, input: OpenJobInput): Promise<JobMessage
   const { database } = run
   const newest = await statement(database, () => newestJob(database, input.slice))
   const decide = async () => decideOn(run, input, await newestJob(database, input.slice))
+  const decideWithoutRow = () => raising(database, () => transaction(database, decide))
   try {
     // The newest job's row is taken exclusively, open or not: a raise waits for chunks in flight and shuts out later ones.
     if (newest !== undefined) return await exclusively(database, newest.id, decide)
-    return await raising(database, () => transaction(database, decide))
+    return await decideWithoutRow()
   } catch (error) {
     if (!isDuplicateKey(error)) throw error
   }
   // Somebody committed a job in between: perhaps a first attempt with our own token. Start again from the head.
   try {
-    return await raising(database, () => transaction(database, decide))
+    return await decideWithoutRow()
   } catch (error) {
     if (isDuplicateKey(error)) throw superseded(input, 'another run opened a job at the same moment')
     throw error

@@ -1,5 +1,6 @@
 import { type AppUser, createAppUser } from '../store/app-user.ts'
-import { Database, type DatabaseAddress } from '../store/database.ts'
+import type { DatabaseAddress } from '../store/connection.ts'
+import { Database } from '../store/database.ts'
 import { putDistributor } from '../store/distributor.ts'
 import { migrate } from '../store/migrate.ts'
 

@@ -1,5 +1,5 @@
 import type { RowDataPacket } from 'mysql2/promise'
-import { connect, type DatabaseAddress } from './database.ts'
+import { connect, type DatabaseAddress } from './connection.ts'
 
 /** How the functions' user proves who it is: RDS verifies IAM tokens through a plugin that no other server has. */
 export type AppUser = { readonly name: string } & (

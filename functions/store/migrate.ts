@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { RowDataPacket } from 'mysql2/promise'
-import { connect, type DatabaseAddress } from './database.ts'
+import { connect, type DatabaseAddress } from './connection.ts'
 import { MIGRATIONS } from './migration-files.ts'
 
 /** How long a migrator waits for another one: longer than any migration takes. */

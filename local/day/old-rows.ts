@@ -1,5 +1,5 @@
 import type { Slice } from '../../functions/contract/words.ts'
-import type { DatabaseAddress } from '../../functions/store/database.ts'
+import type { DatabaseAddress } from '../../functions/store/connection.ts'
 import { Database } from '../../functions/store/database.ts'
 import { loadChunk } from '../../functions/store/share-ratio.ts'
 import { Fingerprint } from '../fingerprint.ts'

@@ -67,7 +67,7 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     name: 'database',
-    mutate: files('store', 'database', 'distributor', 'migrate', 'app-user'),
+    mutate: files('store', 'connection', 'database', 'distributor', 'migrate', 'app-user'),
     tests: service('database', 'prepare-database', 'app-user'),
     servers: true,
   },

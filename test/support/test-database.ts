@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, inject } from 'vitest'
 import type { Slice } from '../../functions/contract/words.ts'
-import { Database, type DatabaseAddress } from '../../functions/store/database.ts'
+import type { DatabaseAddress } from '../../functions/store/connection.ts'
+import { Database } from '../../functions/store/database.ts'
 import { findDistributor, putDistributor } from '../../functions/store/distributor.ts'
 import { migrate } from '../../functions/store/migrate.ts'
 
