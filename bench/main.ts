@@ -29,7 +29,7 @@ import { FULL, SMALL } from './settings.ts'
  *   --rounds 1          how often each measurement is repeated; 3 by default
  *   --page              no measuring, only the page
  */
-const SECTIONS: readonly Section[] = [replace, peers, killed, lanes, chunks, readers, snapshot, scale, lock, stage]
+const SECTIONS: readonly Section[] = [replace, peers, killed, lanes, chunks, snapshot, scale, readers, lock, stage]
 const NAMES = SECTIONS.map(({ name }) => name)
 
 // The lanes that run in this process count for themselves; their metrics would stand between the lines.

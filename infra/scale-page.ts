@@ -84,7 +84,7 @@ A sandbox keeps its connection while it is frozen, so a job counts one for each 
 
 ## The database
 
-A chunk of ${whole(CHUNK_ROWS_MAX)} rows is one transaction. A row is written to its page, the doublewrite buffer, undo, redo and the binary log, estimated at ${ASSUMED.writeFactor} x ${ASSUMED.stagedRowBytes} bytes each way. gp3 below 400 GiB gives 3,000 IOPS and 125 MB/s, so ${whole(STORAGE_ROWS_PER_S)} rows/s for all jobs together: less than ${lanes} lanes can do, and the limit that a run's time meets first. To turn: \`storageGib\` of 400 or more gives four times as much.
+A chunk of ${whole(CHUNK_ROWS_MAX)} rows is one transaction. A row is written to its page, the doublewrite buffer, undo, redo and the binary log, estimated at ${ASSUMED.writeFactor} x ${ASSUMED.stagedRowBytes} bytes each way. gp3 below 400 GiB gives 3,000 IOPS and 125 MB/s, so ${whole(STORAGE_ROWS_PER_S)} rows/s for all jobs together, as many as ${(STORAGE_ROWS_PER_S / ASSUMED.laneRowsPerS).toFixed(1)} lanes do: one job's ${lanes} lanes stay below it, two jobs at once meet it. To turn: \`storageGib\` of 400 or more gives four times as much.
 
 ## Idle, a month
 

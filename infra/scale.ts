@@ -16,8 +16,8 @@ import { TASKS, type TaskName } from '../functions/contract/tasks.ts'
 
 /** Measured, or taken from AWS's lists of prices from memory; each says which. */
 export const ASSUMED = {
-  /** Measured on 2 cores with two lanes: 300,000 rows/s each way. A lane deletes or loads half of that. */
-  laneRowsPerS: 150_000,
+  /** Measured on 2 cores with two lanes (docs/benchmarks.md): about 220,000 rows/s deleted and 170,000 loaded. A lane does half. */
+  laneRowsPerS: 100_000,
   /** Measured: decoding, validating, sorting and cutting take 7 s of CPU for 800,000 rows, on one core. */
   stageRowsPerS: 110_000,
   /** A task that reads or writes a row or two, MySQL and Valkey in the same region. */
@@ -159,7 +159,7 @@ export const SIZES = [800_000, 10_000_000, 100_000_000] as const
 
 /** USD a month without any run: production as in stages.ts. */
 export const IDLE_USD: readonly (readonly [component: string, usd: number, turn: string])[] = [
-  ['RDS, m7g.large in two zones', 300, '`instanceType` (t4g.medium: about 145), `multiAz`'],
+  ['RDS, m7g.xlarge in two zones', 600, '`instanceType` (m7g.large: half, and 1 lane), `multiAz`'],
   ['its storage, 100 GiB gp3 in two zones', 26, '`storageGib`'],
   ['Valkey, two t4g.micro', 24, '`nodes`, `nodeType`'],
   ['interface endpoints, two in one zone', 19, 'an existing VPC that has them'],

@@ -37,6 +37,7 @@ export const myloader = (tools: Tools): Way => ({
   name: `myloader, ${LANES} threads`,
   step: 'register',
   pace: 'fast',
+  atomic: false,
   start: ({ host, port, user, database, files }) =>
     tools.start('myloader', [
       ...['-h', host, '-P', String(port), '-u', user, '-B', database, '-d', files.dump ?? ''],

@@ -11,12 +11,14 @@ export const mysqlimport = (tools: Tools): readonly Way[] => [
     name: 'mysqlimport, one file',
     step: 'register',
     pace: 'fast',
+    atomic: true,
     start: (target) => started(tools, target, [target.files.one]),
   },
   {
     name: `mysqlimport, ${LANES} threads, a file a chunk`,
     step: 'register',
     pace: 'fast',
+    atomic: false,
     start: (target) => started(tools, target, [`--use-threads=${LANES}`, ...target.files.split]),
   },
 ]

@@ -40,13 +40,13 @@ const WORKS = {
   'INSERT, 10,000 rows each': insertBy(10_000),
 } as const
 
-const way = (name: keyof typeof WORKS, step: Way['step'], pace: Way['pace']): Way => ({
-  ...{ name, step, pace },
+const way = (name: keyof typeof WORKS, step: Way['step'], pace: Way['pace'], atomic = false): Way => ({
+  ...{ name, step, pace, atomic },
   start: (target) => start(process.execPath, [import.meta.filename, name, JSON.stringify(target)]),
 })
 
 export const oldWays: readonly Way[] = [
-  way('one DELETE', 'delete', 'fast'),
+  way('one DELETE', 'delete', 'fast', true),
   way('DELETE … LIMIT 10,000, repeated', 'delete', 'fast'),
   way('INSERT, a row each', 'register', 'slow'),
   way('INSERT, 250 rows each', 'register', 'slowish'),

@@ -6,6 +6,7 @@ export const ptArchiver = (tools: Tools): Way => ({
   name: 'pt-archiver',
   step: 'delete',
   pace: 'fast',
+  atomic: false,
   start: ({ host, port, database, user, distributorId, month }) =>
     tools.start('pt-archiver', [
       ...['--source', `h=${host},P=${port},D=${database},t=share_ratio,u=${user}`],

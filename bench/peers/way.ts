@@ -30,5 +30,7 @@ export type Way = {
   readonly step: Step
   /** How many of the job's rows it is measured on: the slow ones on fewer. */
   readonly pace: 'fast' | 'slowish' | 'slow'
+  /** True where all of it is one transaction: killed half way it leaves no half. */
+  readonly atomic: boolean
   readonly start: (target: Target) => Started
 }

@@ -6,7 +6,7 @@ import { scalePage } from '../../infra/scale-page.ts'
 import { execute, inputsOf } from './engine.ts'
 import { definitionOf, jobTemplate } from './synth.ts'
 
-const LANES = 4
+const LANES = 2
 
 describe('docs/scale.md', () => {
   it('is what the constants give; if not: node bin/scale.ts', () => {

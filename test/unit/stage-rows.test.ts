@@ -122,7 +122,7 @@ describe('a staged source', () => {
       .update('KRA012600001\tP\tA\t50.000000\nKRA012600001\tP\tB\t50.000000\n')
       .digest('hex')
     const expected = createHash('sha256')
-      .update(`sharelock staged source 1, 10000 rows a chunk\n${chunk}\n`)
+      .update(`sharelock staged source 1, 15000 rows a chunk\n${chunk}\n`)
       .digest('hex')
     expect(manifestOf(await stageText(text)).digest).toBe(expected)
   })
