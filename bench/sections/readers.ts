@@ -50,12 +50,14 @@ const report = async (ground: Ground) => {
   const reader = await startReader(ground.stack, neighbour)
   try {
     yieldCores(ground.stack)
-    const rest = await beside(ground, reader, () => sleep(ground.sizes.readerS * 1_000))
+    const rest: number[] = []
     const runs: { label: string; lanes: number; latencies: number[] }[] = []
     for (const lanes of BESIDE_LANES) {
       const name = `${lanes} ${lanes === 1 ? 'lane' : 'lanes'}`
       const floor = () => floorTimes(ground, floorSlice, staged, lanes)
       const own = () => withLanes(ground.stack, lanes, () => runTimes(ground, registered))
+      // Before each pair: the machine's own pace changes within minutes.
+      rest.push(...(await beside(ground, reader, () => sleep(ground.sizes.readerS * 1_000))))
       runs.push({ label: `floor, ${name}`, lanes, latencies: await beside(ground, reader, floor) })
       runs.push({ label: `Sharelock, ${name}`, lanes, latencies: await beside(ground, reader, own) })
     }

@@ -61,7 +61,7 @@ const report = async (ground: Ground) => {
       atLeast(target('register'), flat('registerRate'), FLAT_MIN, ratio(flat('registerRate'))),
     ],
     notes: [
-      'The longest transaction of a large slice is MarkRegistered, which counts and sums the whole slice while it holds the job row; it locks no row of the table, and nobody waits for it but another run of the same slice.',
+      'The longest transaction of a large slice is MarkDeleted: before it sets DELETED it looks whether the slice is empty, and passes over every deleted row that purge has not removed yet. It locks no row of the table, and nobody waits for it but another run of the same slice.',
     ],
   }
 }
