@@ -61,7 +61,7 @@ const report = async (ground: Ground) => {
       atLeast(target('register'), flat('registerRate'), FLAT_MIN, ratio(flat('registerRate'))),
     ],
     notes: [
-      'The longest transaction of a large slice is MarkDeleted: before it sets DELETED it looks whether the slice is empty, and passes over every deleted row that purge has not removed yet. It locks no row of the table, and nobody waits for it but another run of the same slice.',
+      'The longest transactions of a large slice read. Deleting: MarkDeleted looks whether the slice is empty, and passes over every deleted row that purge has not removed yet; only another run of the same slice waits for it. Registering: the count and sum before MarkRegistered, one SELECT that holds no lock, and that the server counts as a transaction.',
     ],
   }
 }
