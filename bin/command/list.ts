@@ -1,5 +1,8 @@
 import type { Command } from 'commander'
+import { SLICE_MONTHS_MAX } from '../../functions/contract/limits.ts'
+import { isMonthRange } from '../../functions/contract/operations.ts'
 import type { DistributorLine, SliceLine } from '../../functions/contract/reports.ts'
+import { OperationError } from '../operations/operations.ts'
 import { acting, monthOf } from './session.ts'
 import { addMonths, counted, currentMonth, monthsFrom, seoulTime, table } from './text.ts'
 
@@ -12,7 +15,12 @@ type Options = { readonly from?: string; readonly to?: string; readonly month?: 
 export const rangeOf = ({ from, to, month }: Options): { from: string; to: string } => {
   if (month !== undefined) return { from: monthOf(month), to: monthOf(month) }
   const last = to === undefined ? currentMonth() : monthOf(to)
-  return { from: from === undefined ? addMonths(last, 1 - MONTHS_SHOWN) : monthOf(from), to: last }
+  const first = from === undefined ? addMonths(last, 1 - MONTHS_SHOWN) : monthOf(from)
+  if (isMonthRange(first, last)) return { from: first, to: last }
+  throw new OperationError(
+    'Usage',
+    `From ${first} to ${last} is no range to show: the first month stands before the last, and they are ${SLICE_MONTHS_MAX} at most.`,
+  )
 }
 
 export const withRange = (command: Command): Command =>

@@ -1,3 +1,4 @@
+import { CHUNK_ROWS_MAX } from '../../functions/contract/limits.ts'
 import { installAudit } from '../support/audit.ts'
 import { LockWatch } from '../support/lock-watch.ts'
 import { type ShareFile, shareFile } from '../support/share-file.ts'
@@ -7,7 +8,7 @@ import type { Call } from '../support/timeline.ts'
 import { Reader } from './reader.ts'
 
 /** Rows of the large old slice: two delete chunks, whose size is a constant of the code. */
-const LARGE = shareFile(10_500, 7)
+const LARGE = shareFile(Math.ceil(1.05 * CHUNK_ROWS_MAX), 7)
 
 /** Small servers: the whole of a world's data is a few megabytes. */
 const MYSQL = { bufferPool: '128M', redoLog: '128M' }
