@@ -90,11 +90,10 @@ const inLanes = async ({ first: { database }, workers, guarded, staged }: ChunkR
   const lane = async ({ run }: Worker): Promise<void> => {
     for (let item = items.shift(); item !== undefined; item = items.shift())
       await runChunks(run, { ...guarded, item }, phase, {
-        prepare: async ({ number }) => staged.bodies[number] ?? Buffer.alloc(0),
-        write: async (chunk, body) =>
+        write: async (chunk) =>
           phase === 'delete'
             ? await deleteRange(run.database, guarded.slice, chunk)
-            : (await loadChunk(run.database, guarded.slice, body)).rows,
+            : (await loadChunk(run.database, guarded.slice, staged.bodies[chunk.number] ?? Buffer.alloc(0))).rows,
       })
   }
   await Promise.all(workers.map(lane))

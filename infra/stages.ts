@@ -76,7 +76,7 @@ const prod: StageValues = {
   smokeFrom: undefined,
   stage: 'prod',
   account: '333333333333',
-  // Half as many as the database has cores: readers keep the other half.
+  // Half as many as the database has cores: beside one job, readers keep the other half.
   lanes: 2,
   jobsMax: 8,
   paceSeconds: 180,

@@ -1,5 +1,5 @@
 import { readOptions } from './day/options.ts'
-import { ownFile } from './day/own-file.ts'
+import { ownFile, requireReadable } from './day/own-file.ts'
 import { checkList, runTable } from './day/report.ts'
 import { closeSetting, logFigures, openSetting, type Setting } from './day/setting.ts'
 import { settlementDay } from './day/settlement-day.ts'
@@ -45,6 +45,7 @@ const summary = async (setting: Setting): Promise<string> => {
 let stack: Stack | undefined
 let right = false
 try {
+  if (options.file !== undefined) await requireReadable(options.file)
   stack = await startStack({ say, keepData: options.keep })
   right = await main(stack)
 } catch (error) {

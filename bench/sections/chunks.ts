@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CHUNK_ROWS_MAX } from '../../functions/contract/limits.ts'
+import type { Slice } from '../../functions/contract/words.ts'
 import { Database } from '../../functions/store/database.ts'
 import { exclusively } from '../../functions/store/transaction.ts'
 import { type ChunkRun, deleteAll, openChunkRun, registerAll } from '../chunk-run.ts'
@@ -7,7 +8,7 @@ import { median, millis, rateOf, whole } from '../figures.ts'
 import { bareRegisterMs, LANES } from '../floor.ts'
 import { emptySlice, fileOf, type Ground, measuredSlice, ready } from '../ground.ts'
 import { longestTransactionMs } from '../server.ts'
-import { stageFile } from '../staged-file.ts'
+import { type StagedFile, stageFile } from '../staged-file.ts'
 import type { Section } from './section.ts'
 
 /** The default is right where its transactions stay short, and of the sizes for which they do it comes close to the best rate. */
@@ -15,11 +16,9 @@ const OF_THE_BEST_MIN = 0.9
 const TRANSACTION_MS_MAX = 500
 const RAISE_EVERY_MS = 250
 
-/** Each size is measured so often at most: there are many. */
-const ROUNDS_MAX = 2
-
 type Figures = {
   readonly chunkRows: number
+  readonly staged: StagedFile
   readonly deleteMs: number[]
   readonly registerMs: number[]
   longestMs: number
@@ -47,42 +46,52 @@ const raisesDuring = async (ground: Ground, { guarded }: ChunkRun, work: Promise
   return taken
 }
 
-const measureSize = async (ground: Ground, chunkRows: number): Promise<Figures> => {
-  const { stack, sizes, setting } = ground
-  const slice = await measuredSlice(ground, 3)
-  const staged = await stageFile(await fileOf(ground, sizes.rows), chunkRows)
-  await emptySlice(ground, slice)
-  await bareRegisterMs(stack, slice, staged)
-  const figures: Figures = { chunkRows, deleteMs: [], registerMs: [], longestMs: 0, raiseMs: [] }
-  const rounds = Math.min(sizes.rounds, ROUNDS_MAX)
-  // The last round is not timed: raises make the lanes wait.
-  for (let round = 0; round <= rounds; round += 1) {
-    const timed = round < rounds
-    const run = await openChunkRun(stack, slice, staged)
-    await ready(ground)
-    const deleting = deleteAll(run, staged)
-    if (!timed) figures.raiseMs.push(...(await raisesDuring(ground, run, deleting)))
-    const deleteMs = await deleting
-    const registering = registerAll(run)
-    if (!timed) figures.raiseMs.push(...(await raisesDuring(ground, run, registering)))
-    const registerMs = await registering
-    if (timed) {
-      figures.deleteMs.push(deleteMs)
-      figures.registerMs.push(registerMs)
-      const longestMs = await longestTransactionMs(setting.database, stack.database.app.user)
-      figures.longestMs = Math.max(figures.longestMs, longestMs)
-    }
-    await run.close()
+/** One replacement with chunks of one size. Raises make the lanes wait, so a round has them or is timed. */
+const measureRound = async (ground: Ground, slice: Slice, figures: Figures, timed: boolean): Promise<void> => {
+  const { stack, setting } = ground
+  const { staged } = figures
+  const run = await openChunkRun(stack, slice, staged)
+  await ready(ground)
+  const deleting = deleteAll(run, staged)
+  if (!timed) figures.raiseMs.push(...(await raisesDuring(ground, run, deleting)))
+  const deleteMs = await deleting
+  const registering = registerAll(run)
+  if (!timed) figures.raiseMs.push(...(await raisesDuring(ground, run, registering)))
+  const registerMs = await registering
+  if (timed) {
+    figures.deleteMs.push(deleteMs)
+    figures.registerMs.push(registerMs)
+    const longestMs = await longestTransactionMs(setting.database, stack.database.app.user)
+    figures.longestMs = Math.max(figures.longestMs, longestMs)
   }
-  ground.say(`chunks of ${whole(chunkRows)} rows done`)
-  return figures
+  await run.close()
+}
+
+/** Every size once a round, up and down in turn: the machine's own pace changes within minutes. */
+const measure = async (ground: Ground): Promise<Figures[]> => {
+  const { stack, sizes } = ground
+  const path = await fileOf(ground, sizes.rows)
+  const all: Figures[] = []
+  for (const chunkRows of sizes.chunkRows) {
+    const staged = await stageFile(path, chunkRows)
+    all.push({ chunkRows, staged, deleteMs: [], registerMs: [], longestMs: 0, raiseMs: [] })
+  }
+  const slice = await measuredSlice(ground, 3)
+  await emptySlice(ground, slice)
+  const [first] = all
+  if (first !== undefined) await bareRegisterMs(stack, slice, first.staged)
+  for (let round = 0; round <= sizes.rounds; round += 1) {
+    for (const figures of round % 2 === 0 ? all : all.toReversed())
+      await measureRound(ground, slice, figures, round < sizes.rounds)
+    ground.say(`round ${round + 1} of ${sizes.rounds + 1}`)
+  }
+  await emptySlice(ground, slice)
+  return all
 }
 
 const report = async (ground: Ground) => {
-  const { rows, chunkRows } = ground.sizes
-  const figures: Figures[] = []
-  for (const size of chunkRows) figures.push(await measureSize(ground, size))
-  await emptySlice(ground, await measuredSlice(ground, 3))
+  const { rows } = ground.sizes
+  const figures = await measure(ground)
   // Both ways together: a size that is good for one and bad for the other is not good.
   const rateBoth = (one: Figures) => rateOf(2 * rows, median(one.deleteMs) + median(one.registerMs))
   const short = figures.filter(({ longestMs }) => longestMs < TRANSACTION_MS_MAX)
@@ -94,7 +103,7 @@ const report = async (ground: Ground) => {
   return {
     tables: [
       {
-        title: `${whole(rows)} rows by the size of a chunk, ${LANES} lanes, medians of ${Math.min(ground.sizes.rounds, ROUNDS_MAX)} rounds`,
+        title: `${whole(rows)} rows by the size of a chunk, ${LANES} lanes, medians of ${ground.sizes.rounds} rounds, the sizes in turn`,
         head: [
           'rows of a chunk',
           'delete, rows/s',

@@ -17,15 +17,21 @@ export const rangeOf = ({ from, to, month }: Options): { from: string; to: strin
   const last = to === undefined ? currentMonth() : monthOf(to)
   const first = from === undefined ? addMonths(last, 1 - MONTHS_SHOWN) : monthOf(from)
   if (isMonthRange(first, last)) return { from: first, to: last }
+  const months = monthsFrom(first, last).length
   throw new OperationError(
     'Usage',
-    `From ${first} to ${last} is no range to show: the first month stands before the last, and they are ${SLICE_MONTHS_MAX} at most.`,
+    months === 0
+      ? `--from ${first} is after --to ${last}.`
+      : `${first} to ${last} are ${months} months, and ${SLICE_MONTHS_MAX} are shown at most. Give --to, or a later --from.`,
   )
 }
 
 export const withRange = (command: Command): Command =>
   command
-    .option('--from <month>', `the first month (default: ${MONTHS_SHOWN} months up to the last)`)
+    .option(
+      '--from <month>',
+      `the first month (default: ${MONTHS_SHOWN} months up to the last; ${SLICE_MONTHS_MAX} at most)`,
+    )
     .option('--to <month>', 'the last month (default: this month)')
     .option('-m, --month <month>', 'one month only')
 

@@ -3,7 +3,7 @@ import { PARTY_SCHEMES, type PartyScheme, SUM_RULES, type SumRule } from '../../
 import { OPERATION_ERRORS, OperationError } from '../operations/operations.ts'
 import { acting } from './session.ts'
 import { count, counted } from './text.ts'
-import { ERRORS_SHOWN, formatText, rejectionLines, summaryLines } from './validation-text.ts'
+import { ERRORS_SHOWN, formatText, ignoredLines, rejectionLines, summaryLines } from './validation-text.ts'
 
 type Options = { readonly sumRule: SumRule; readonly partyScheme: PartyScheme; readonly errors: string }
 
@@ -36,7 +36,11 @@ export const addValidate = (program: Command): void => {
           return 0
         }
         const problem = out.style('red', `refused, ${counted(rejection.total, 'error')}`)
-        out.answer(`${file} (${formatText(validation)}): ${problem}`, ...rejectionLines(rejection, Number(errors)))
+        out.answer(
+          `${file} (${formatText(validation)}): ${problem}`,
+          ...rejectionLines(rejection, Number(errors)),
+          ...ignoredLines(validation),
+        )
         return OPERATION_ERRORS.Rejected
       }),
     )

@@ -24,6 +24,10 @@ export const rejectionLines = ({ total, errors }: Rejection, shown = ERRORS_SHOW
   return more > 0 ? [...lines, `  ... and ${counted(more, 'error')} more`] : lines
 }
 
+/** Columns of a refused file that nobody asked for: perhaps a misspelt name is among them. */
+export const ignoredLines = ({ ignoredColumns }: Validation): string[] =>
+  ignoredColumns.length === 0 ? [] : [`  ignored columns: ${ignoredColumns.join(', ')}`]
+
 export const formatText = ({ encoding, gzip }: Validation): string => (gzip ? `${encoding}, gzip` : encoding)
 
 /** What was read, as pairs of name and value. */

@@ -5,7 +5,7 @@
 
 // --- chunks -----------------------------------------------------------------------------------------------------
 
-/** Rows of one chunk, that is of one transaction. At about 90,000 rows/s a lane, a chunk holds its locks for 0.2 s. */
+/** Rows of one chunk, that is of one transaction. At 80,000 to 110,000 rows/s a lane, a chunk holds its locks for 0.2 s. */
 export const CHUNK_ROWS_MAX = 15_000
 
 /** Rows one track (ISRC) may have in a file: chunks are cut between tracks, so a track must fit in one. */

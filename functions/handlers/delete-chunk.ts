@@ -10,7 +10,6 @@ import { deleteRange } from '../store/share-ratio.ts'
  */
 export const handler = task('DeleteChunk', ChunkInput, (input, run) =>
   runChunks(run, input, 'delete', {
-    prepare: async () => undefined,
     write: async (chunk) => {
       const rows = await deleteRange(run.database, input.slice, chunk)
       if (rows !== chunk.row_count) await recordRows(run.database, input.job.id, 'delete', chunk.number, rows)

@@ -107,6 +107,6 @@ const jobOpen = (job: JobRow, slice: OpenJobInput['slice']): Failure =>
     'JobOpenError',
     `${sliceName(slice)} has an open job of another file (staged source ${job.source_digest}, ${
       job.halted_at === null ? `opened by ${job.execution}` : `halted at ${job.halted_at} by ${job.halt_error}`
-    }). Resume it with its own file, or start again with "supersede": true to close it and begin with this one.`,
+    }). Resume it by naming that staged source, or start again with "supersede": true to close it and begin with this one.`,
     { job: job.id, fence: job.fence, state: job.state },
   )

@@ -10,9 +10,9 @@ import { statement, transaction } from '../store/transaction.ts'
 import type { Run } from './task.ts'
 import { verifyLock } from './verify-lock.ts'
 
-/** How a phase treats a chunk. `prepare` runs ahead of the transaction, while the chunk before is being written. */
+/** How a phase treats a chunk. `prepare`, if any, runs ahead of the transaction, while the chunk before is written. */
 type ChunkWork<Prepared> = {
-  readonly prepare: (chunk: LedgerChunk) => Promise<Prepared>
+  readonly prepare?: (chunk: LedgerChunk) => Promise<Prepared>
   /** Changes the rows inside the transaction. @returns rows changed */
   readonly write: (chunk: LedgerChunk, prepared: Prepared) => Promise<number>
 }
@@ -67,8 +67,9 @@ export const runChunks = async <Prepared>(
   return { chunks: chunks.length, rows }
 }
 
-const prepareAhead = <Prepared>(work: ChunkWork<Prepared>, chunk: LedgerChunk | undefined, delayMs = 0) => {
-  const prepared = chunk === undefined ? Promise.resolve(undefined) : sleep(delayMs).then(() => work.prepare(chunk))
+const prepareAhead = <Prepared>({ prepare }: ChunkWork<Prepared>, chunk: LedgerChunk | undefined, delayMs = 0) => {
+  if (prepare === undefined || chunk === undefined) return Promise.resolve(undefined)
+  const prepared = sleep(delayMs).then(() => prepare(chunk))
   // If the chunk before fails, nobody awaits this one: its own failure must not end the process.
   prepared.catch(() => undefined)
   return prepared

@@ -21,7 +21,7 @@ export const findDistributor = async (database: Database, code: string): Promise
   if (found !== undefined) return found
   throw new Failure(
     'UnknownDistributor',
-    `No distributor has the code ${code}. Codes are case-sensitive; add a new one before its first file.`,
+    `No distributor has the code ${code}. Codes are case-sensitive; add a new one before its first file: sharelock distributors add.`,
   )
 }
 

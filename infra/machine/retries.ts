@@ -47,7 +47,7 @@ export const CRASH_ERRORS = ['Lambda.Unknown', 'Sandbox.Timedout', 'Runtime.Exit
 
 /**
  * A chunk loop that stopped between two chunks because its Lambda's time was nearly up. Nothing is wrong, so it goes on
- * after one second. Each attempt finishes one chunk at least, and an item of the largest planned slice has about a dozen:
+ * after one second. Each attempt finishes one chunk at least, and an item of the largest planned slice has eight:
  * thirty attempts are an end for a loop that makes no progress, not a limit a working one comes near.
  */
 export const CONTINUE: RetryPolicy = {

@@ -43,12 +43,15 @@ export const readOptions = (argv: readonly string[]): DayOptions => {
     .description(
       `Replaces a month of share ratios on this machine, through the real state machine, on real MySQL and Valkey.
 
-Without --file it plays a settlement day with generated data: the schedule starts the month, an operator starts the
-same distributor in the middle of it and is refused, a worker is killed and the run completes, and a corrected file is
-registered after it. With --file it registers your file over generated old rows. It exits with 0 only if every row in
-the database is exactly right.`,
+Without --file it plays a settlement day with generated data: the schedule starts the month, an operator starts the same distributor in the middle of it and is refused, a worker is killed and the run completes, and a corrected file is registered after it. With --file it registers your file over generated old rows.
+
+It exits with 0 if the files were registered and every row in the database is exactly right; with 1 if a check failed or your file was refused.`,
     )
-    .option('--rows <n>', 'rows to generate: the file (and the old rows it replaces)', rowCount)
+    .option(
+      '--rows <n>',
+      'rows to generate: the file and the old rows it replaces (default: 800000; with --file 100000 old rows)',
+      rowCount,
+    )
     .option('--file <path>', 'your own CSV file (see "The file" in the README)')
     .option('--distributor <code>', 'the code your file is registered under', checked(DistributorCode), 'ARIA')
     .option('--month <YYYY-MM>', 'the settlement month', checked(Month), lastMonth())

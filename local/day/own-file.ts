@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises'
+import { access, constants } from 'node:fs/promises'
 import { readFingerprint, uploadKey } from './files.ts'
 import { loadOldRows } from './old-rows.ts'
 import { sentenceOf } from './operator.ts'
@@ -19,6 +19,15 @@ const place = (line: number | null, column: number | null): string =>
     .filter((part) => part !== '')
     .join(', ')
 
+/** Asked before anything is started. */
+export const requireReadable = async (file: string): Promise<void> => {
+  await access(file, constants.R_OK).catch(() => {
+    throw new Error(
+      `The file ${file} cannot be read. Give the path of a CSV file, relative to this folder or absolute.`,
+    )
+  })
+}
+
 /** Registers the user's own file over generated old rows, or shows why it was rejected and that the old rows stand. */
 export const ownFile = async (
   setting: Setting,
@@ -27,11 +36,6 @@ export const ownFile = async (
 ): Promise<void> => {
   const { operator, database, stack } = setting
   const { distributor: code, month, file, sumRule, partyScheme, rows } = options
-  await access(file).catch(() => {
-    throw new Error(
-      `The file ${file} cannot be read. Give the path of a CSV file, relative to this folder or absolute.`,
-    )
-  })
   const slice = await addDistributor(setting, { code, sumRule, partyScheme }, month)
   say(`Generating ${rows.toLocaleString('en-US')} old rows of ${code} ${month}, for your file to replace ...`)
   const old = await loadOldRows(stack.database.masterAddress, slice, rows, OLD_SEED)
@@ -50,11 +54,7 @@ export const ownFile = async (
     await addRun(setting, 'your file', slice, executionArn)
     return
   }
-  setting.checks.push({
-    what: 'your file is REGISTERED',
-    holds: false,
-    detail: `${execution.error}: see the report above`,
-  })
+  setting.checks.push({ what: `your file was not registered (${execution.error}): see the report above`, holds: false })
   await checkSlice(setting, slice, old, 'the old rows were left alone')
   await showReport(setting, sentenceOf(execution), say)
 }

@@ -7,6 +7,7 @@ import { type Combination, FAULTS } from './matrix.ts'
 import { MOMENTS } from './moments.ts'
 import { replayOf } from './run-matrix.ts'
 import { replaySoak, type SoakResult } from './soak/soak.ts'
+import { LARGE } from './world.ts'
 
 /** Where and with what a run was made. */
 export type Conditions = {
@@ -101,7 +102,7 @@ ${results.length} runs of the job, each with one fault at one moment, **${violat
 ${gapsOf(conditions.notRun)}
 ## What was done
 
-- A run replaces 150 old rows (10,500 where a delete chunk is looked into) by 250 new ones in ten chunks and two lanes, and a fault strikes when the run comes to the moment. Relays in front of MySQL and Valkey see the statement pass and hold it: "after" means that the server has done it and the sandbox does not know. A task's moment is in the middle of its work, where its first effect is there and not all of it.
+- A run replaces 150 old rows (${LARGE.rows.toLocaleString('en-US')} where a delete chunk is looked into) by 250 new ones in ten chunks and two lanes, and a fault strikes when the run comes to the moment. Relays in front of MySQL and Valkey see the statement pass and hold it: "after" means that the server has done it and the sandbox does not know. A task's moment is in the middle of its work, where its first effect is there and not all of it.
 - Where the run does not end well, the same file is started again, and has to end exactly. A lock that was left behind is first seen to be a run's own and to have an end, and then deleted as its TTL would.
 - "Exact": the slice holds the file to the last row (a fingerprint over all rows), readers see it, the ledger agrees, the lock is free.
 - A redrive is the task called again with its recorded input, after another run has done the month: the local engine has no redrive, and the operators' policy does not allow it.

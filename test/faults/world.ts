@@ -8,7 +8,7 @@ import type { Call } from '../support/timeline.ts'
 import { Reader } from './reader.ts'
 
 /** Rows of the large old slice: two delete chunks, whose size is a constant of the code. */
-const LARGE = shareFile(Math.ceil(1.05 * CHUNK_ROWS_MAX), 7)
+export const LARGE = shareFile(Math.ceil(1.05 * CHUNK_ROWS_MAX), 7)
 
 /** Small servers: the whole of a world's data is a few megabytes. */
 const MYSQL = { bufferPool: '128M', redoLog: '128M' }

@@ -12,7 +12,6 @@ export const EVERYTHING = { from: 0, to: 1_000_000 }
 /** What the DeleteChunk handler does, without a Lambda around it. */
 export const deleteAll = (by: Run, slice: Slice, job: JobMessage, item = EVERYTHING) =>
   runChunks(by, { ...guarded(slice, job), item }, 'delete', {
-    prepare: async () => undefined,
     write: async (chunk) => {
       const rows = await deleteRange(by.database, slice, chunk)
       if (rows !== chunk.row_count) await recordRows(by.database, job.id, 'delete', chunk.number, rows)

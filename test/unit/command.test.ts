@@ -100,9 +100,10 @@ describe('wrong arguments end with 2', () => {
     [['validate'], "missing required argument 'file'"],
     [['list', '--quite'], "unknown option '--quite'"],
     [['list', '--from', '2026-13', '--stage', 'local'], '"2026-13" is not a settlement month such as 2026-10.'],
+    [['list', '--from', '2026-10', '--to', '2026-09', '--stage', 'local'], '--from 2026-10 is after --to 2026-09.'],
     [
       ['list', '--from', '2000-01', '--to', '2026-10', '--stage', 'local'],
-      'From 2000-01 to 2026-10 is no range to show: the first month stands before the last, and they are 24 at most.',
+      '2000-01 to 2026-10 are 322 months, and 24 are shown at most. Give --to, or a later --from.',
     ],
     [['list'], 'No stage is named: give --stage, e.g. --stage prod, or set SHARELOCK_STAGE.'],
     [

@@ -51,4 +51,7 @@ export const knownSliceOf = async ({ database }: Run, job: number): Promise<Slic
 }
 
 export const unknownJob = (job: number): Failure =>
-  new Failure('UnknownJob', `No job has the number ${job}. Look for it in the list of slices.`)
+  new Failure(
+    'UnknownJob',
+    `No job has the number ${job}. A slice's jobs and their numbers: sharelock show -d CODE -m MONTH.`,
+  )
