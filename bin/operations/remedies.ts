@@ -46,7 +46,7 @@ const REMEDIES: Readonly<Record<Exclude<FailureName, AnswerName> | EndName, (com
     `Nothing was touched. Mend the file, check it with \`sharelock validate FILE\`, then: ${start}`,
   NothingToUndo: ({ show }) => `There is no earlier set. See what there is: ${show}`,
   StagedSourceDamaged: ({ supersede }) => `Register the file itself again: ${supersede}`,
-  JobOpenError: ({ supersede }) => `Resume the open job (sharelock resume), or close it: ${supersede}`,
+  JobOpenError: ({ supersede }) => `Resume the open job as it is, or close it: ${supersede}`,
   ChunkMismatch: ({ startOver }) => `Another program wrote to the slice. Stop it, then start over: ${startOver}`,
   SliceNotEmpty: ({ goOn }) => `Rows were left over. Go on: ${goOn}`,
   SliceKeepsFilling: ({ goOn }) => `Another program keeps inserting. Stop it, then go on: ${goOn}`,
