@@ -12,6 +12,10 @@ export type DayOptions = {
   readonly keep: boolean
 }
 
+/** Rows unless others are asked for: of the generated file, and of what a file of the user's own replaces. */
+const DAY_ROWS = 800_000
+const OLD_ROWS = 100_000
+
 /** Rows one run may generate: more needs more memory and disk than a laptop likes to give. */
 const ROWS_MAX = 20_000_000
 
@@ -49,7 +53,7 @@ It exits with 0 if the files were registered and every row in the database is ex
     )
     .option(
       '--rows <n>',
-      'rows to generate: the file and the old rows it replaces (default: 800000; with --file 100000 old rows)',
+      `rows to generate: the file and the old rows it replaces (default: ${DAY_ROWS}; with --file ${OLD_ROWS} old rows)`,
       rowCount,
     )
     .option('--file <path>', 'your own CSV file (see "The file" in the README)')
@@ -70,5 +74,5 @@ Examples:
     )
     .parse(argv as string[])
   const options = command.opts<DayOptions>()
-  return { ...options, rows: options.rows ?? (options.file === undefined ? 800_000 : 100_000) }
+  return { ...options, rows: options.rows ?? (options.file === undefined ? DAY_ROWS : OLD_ROWS) }
 }
