@@ -1,103 +1,14 @@
 import { createHash } from 'node:crypto'
-import { GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
-import { Failure, isFailure, messageOf } from '../contract/errors.ts'
+import type { S3Client } from '@aws-sdk/client-s3'
+import { Failure, isFailure } from '../contract/errors.ts'
 import { chunkKey, Manifest, type ManifestChunk, manifestKey } from '../contract/manifest.ts'
+import { isMissing, putObject, readObject } from './objects.ts'
 
 /** Objects written at a time. Each body is made when its turn comes, so this bounds the memory they take. */
 const WRITES_PARALLEL = 4
 
-/** A body that sends nothing for this long is given up: a silent connection would last until Lambda's own timeout. */
-const STALL_MS = 30_000
-
 /** A manifest never changes, so a sandbox keeps the last ones. One of a large slice takes about a megabyte. */
 const MANIFESTS_KEPT = 4
-
-type StorageError = Error & { code?: string; $metadata?: { httpStatusCode?: number } }
-
-const THROTTLED = ['SlowDown', 'ThrottlingException', 'RequestTimeout', 'TimeoutError']
-
-const isMissing = (error: unknown): boolean => {
-  const { name, $metadata } = error as StorageError
-  return name !== 'NoSuchBucket' && $metadata?.httpStatusCode === 404
-}
-
-/** A network error has no HTTP status but a system code such as ECONNRESET. Refused permissions are no outage. */
-const isOutage = (error: unknown): boolean => {
-  const { name, code, $metadata } = error as StorageError
-  const status = $metadata?.httpStatusCode
-  if (status !== undefined && status >= 400) return status >= 500 || status === 429 || THROTTLED.includes(name)
-  return THROTTLED.includes(name) || /^E[A-Z_]+$/.test(code ?? '')
-}
-
-const unreachable = (key: string, cause: unknown): Failure =>
-  new Failure('StorageUnreachable', `S3 did not complete the transfer of ${key}: ${messageOf(cause)}`, { cause })
-
-/** Runs one S3 request; an outage gets its name, every other error stays what it is. */
-const request = async <T>(key: string, send: () => Promise<T>): Promise<T> => {
-  try {
-    return await send()
-  } catch (error) {
-    throw isOutage(error) ? unreachable(key, error) : error
-  }
-}
-
-/** An object's bytes as they arrive. `bytes` throws StorageUnreachable if they end early, break off or stop coming. */
-export type OpenObject = { readonly bytes: AsyncIterable<Buffer>; readonly length: number; readonly etag: string }
-
-async function* transferred(body: NodeJS.ReadableStream, key: string, length: number): AsyncGenerator<Buffer> {
-  const iterator = body[Symbol.asyncIterator]()
-  let received = 0
-  try {
-    for (;;) {
-      // Armed only while we wait for S3: what the reader does with a chunk may take as long as it needs.
-      const stall = setTimeout(() => {
-        if ('destroy' in body && typeof body.destroy === 'function')
-          body.destroy(new Error(`silent for ${STALL_MS} ms`))
-      }, STALL_MS)
-      const next = await iterator.next().finally(() => clearTimeout(stall))
-      if (next.done === true) break
-      const chunk = Buffer.isBuffer(next.value) ? next.value : Buffer.from(next.value)
-      received += chunk.length
-      yield chunk
-    }
-  } catch (error) {
-    throw unreachable(key, error)
-  } finally {
-    await iterator.return?.()
-  }
-  if (received !== length) throw unreachable(key, new Error(`${received} of ${length} bytes arrived`))
-}
-
-const openObject = async (s3: S3Client, bucket: string, key: string): Promise<OpenObject> => {
-  const { Body, ContentLength, ETag } = await request(key, () =>
-    s3.send(new GetObjectCommand({ Bucket: bucket, Key: key })),
-  )
-  if (Body === undefined || ContentLength === undefined) throw unreachable(key, new Error('the answer has no body'))
-  const body = Body as NodeJS.ReadableStream
-  return { bytes: transferred(body, key, ContentLength), length: ContentLength, etag: ETag ?? '' }
-}
-
-const readObject = async (s3: S3Client, bucket: string, key: string): Promise<Buffer> => {
-  const parts: Buffer[] = []
-  for await (const part of (await openObject(s3, bucket, key)).bytes) parts.push(part)
-  return Buffer.concat(parts)
-}
-
-/**
- * Opens the uploaded file. One GetObject answers with one version of the object, so what is read is never a mixture of
- * two uploads; the transfer is not resumed for the same reason.
- *
- * @throws Failure SourceMissing, StorageUnreachable
- */
-export const openSource = async (s3: S3Client, bucket: string, key: string): Promise<OpenObject> => {
-  try {
-    return await openObject(s3, bucket, key)
-  } catch (error) {
-    if (!isMissing(error)) throw error
-    const message = `There is no file ${key} in the bucket ${bucket}; upload it, or name another key.`
-    throw new Failure('SourceMissing', message, { cause: error })
-  }
-}
 
 const damaged = (key: string, problem: string, cause?: unknown): Failure =>
   new Failure(
@@ -161,9 +72,6 @@ export const readChunk = async (
   throw damaged(key, 'is not what its manifest promises')
 }
 
-const put = (s3: S3Client, bucket: string, key: string, body: Buffer | string, type: string): Promise<unknown> =>
-  request(key, () => s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ContentType: type })))
-
 /** The manifest is written last, so where it is, the chunks are. Asked of S3 itself: an operator may have deleted it. */
 const isWritten = async (s3: S3Client, bucket: string, digest: string): Promise<boolean> => {
   try {
@@ -195,7 +103,7 @@ export const writeStaged = async (
   const lane = async (): Promise<void> => {
     for (const number of numbers) {
       try {
-        await put(s3, bucket, chunkKey(digest, number), body(number), 'text/tab-separated-values')
+        await putObject(s3, bucket, chunkKey(digest, number), body(number), 'text/tab-separated-values')
       } catch (error) {
         for (const _ of numbers);
         throw error
@@ -203,14 +111,5 @@ export const writeStaged = async (
     }
   }
   await Promise.all(Array.from({ length: WRITES_PARALLEL }, lane))
-  await put(s3, bucket, manifestKey(digest), JSON.stringify(manifest), 'application/json')
-}
-
-/** `rejected/<distributor>/<month>/<name>.json`; a repetition of the same execution writes the same key. */
-export const rejectKey = (distributor: string, month: string, name: string): string =>
-  `rejected/${distributor}/${month}/${name}.json`
-
-/** @throws Failure StorageUnreachable */
-export const writeRejectReport = async (s3: S3Client, bucket: string, key: string, report: unknown): Promise<void> => {
-  await put(s3, bucket, key, `${JSON.stringify(report, null, 2)}\n`, 'application/json')
+  await putObject(s3, bucket, manifestKey(digest), JSON.stringify(manifest), 'application/json')
 }

@@ -46,7 +46,7 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     name: 'stage-store',
-    mutate: [...files('job/stage', 'stage'), ...files('store', 'staged-source')],
+    mutate: [...files('job/stage', 'stage'), ...files('store', 'objects', 'staged-source', 'uploaded-source')],
     tests: unit('stage-store'),
     servers: false,
   },

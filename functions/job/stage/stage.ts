@@ -5,7 +5,8 @@ import type { Manifest } from '../../contract/manifest.ts'
 import type { Source, Staged } from '../../contract/messages.ts'
 import type { Rejection, SourceError, SourceRules } from '../../contract/source-rules.ts'
 import { type Slice, sliceName } from '../../contract/words.ts'
-import { openSource, readManifest, rejectKey, writeRejectReport, writeStaged } from '../../store/staged-source.ts'
+import { readManifest, writeStaged } from '../../store/staged-source.ts'
+import { openSource, rejectKey, writeRejectReport } from '../../store/uploaded-source.ts'
 import { type StageOptions, stageSource } from './stage-source.ts'
 
 /** Errors repeated in the failure itself; the report holds the others. */

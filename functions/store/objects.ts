@@ -1,0 +1,89 @@
+import { GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
+import { Failure, messageOf } from '../contract/errors.ts'
+
+/** A body that sends nothing for this long is given up: a silent connection would last until Lambda's own timeout. */
+const STALL_MS = 30_000
+
+type StorageError = Error & { code?: string; $metadata?: { httpStatusCode?: number } }
+
+const THROTTLED = ['SlowDown', 'ThrottlingException', 'RequestTimeout', 'TimeoutError']
+
+/** Whether S3 answered that there is no such object. */
+export const isMissing = (error: unknown): boolean => {
+  const { name, $metadata } = error as StorageError
+  return name !== 'NoSuchBucket' && $metadata?.httpStatusCode === 404
+}
+
+/** A network error has no HTTP status but a system code such as ECONNRESET. Refused permissions are no outage. */
+const isOutage = (error: unknown): boolean => {
+  const { name, code, $metadata } = error as StorageError
+  const status = $metadata?.httpStatusCode
+  if (status !== undefined && status >= 400) return status >= 500 || status === 429 || THROTTLED.includes(name)
+  return THROTTLED.includes(name) || /^E[A-Z_]+$/.test(code ?? '')
+}
+
+const unreachable = (key: string, cause: unknown): Failure =>
+  new Failure('StorageUnreachable', `S3 did not complete the transfer of ${key}: ${messageOf(cause)}`, { cause })
+
+/** Runs one S3 request; an outage gets its name, every other error stays what it is. */
+const request = async <T>(key: string, send: () => Promise<T>): Promise<T> => {
+  try {
+    return await send()
+  } catch (error) {
+    throw isOutage(error) ? unreachable(key, error) : error
+  }
+}
+
+/** An object's bytes as they arrive. `bytes` throws StorageUnreachable if they end early, break off or stop coming. */
+export type OpenObject = { readonly bytes: AsyncIterable<Buffer>; readonly length: number; readonly etag: string }
+
+async function* transferred(body: NodeJS.ReadableStream, key: string, length: number): AsyncGenerator<Buffer> {
+  const iterator = body[Symbol.asyncIterator]()
+  let received = 0
+  try {
+    for (;;) {
+      // Armed only while we wait for S3: what the reader does with a chunk may take as long as it needs.
+      const stall = setTimeout(() => {
+        if ('destroy' in body && typeof body.destroy === 'function')
+          body.destroy(new Error(`silent for ${STALL_MS} ms`))
+      }, STALL_MS)
+      const next = await iterator.next().finally(() => clearTimeout(stall))
+      if (next.done === true) break
+      const chunk = Buffer.isBuffer(next.value) ? next.value : Buffer.from(next.value)
+      received += chunk.length
+      yield chunk
+    }
+  } catch (error) {
+    throw unreachable(key, error)
+  } finally {
+    await iterator.return?.()
+  }
+  if (received !== length) throw unreachable(key, new Error(`${received} of ${length} bytes arrived`))
+}
+
+/** Opens one object to be read as a stream. @throws Failure StorageUnreachable; whatever else S3 answers as it is */
+export const openObject = async (s3: S3Client, bucket: string, key: string): Promise<OpenObject> => {
+  const { Body, ContentLength, ETag } = await request(key, () =>
+    s3.send(new GetObjectCommand({ Bucket: bucket, Key: key })),
+  )
+  if (Body === undefined || ContentLength === undefined) throw unreachable(key, new Error('the answer has no body'))
+  const body = Body as NodeJS.ReadableStream
+  return { bytes: transferred(body, key, ContentLength), length: ContentLength, etag: ETag ?? '' }
+}
+
+/** One object, whole. @throws as openObject */
+export const readObject = async (s3: S3Client, bucket: string, key: string): Promise<Buffer> => {
+  const parts: Buffer[] = []
+  for await (const part of (await openObject(s3, bucket, key)).bytes) parts.push(part)
+  return Buffer.concat(parts)
+}
+
+/** Writes one object. @throws Failure StorageUnreachable */
+export const putObject = (
+  s3: S3Client,
+  bucket: string,
+  key: string,
+  body: Buffer | string,
+  type: string,
+): Promise<unknown> =>
+  request(key, () => s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ContentType: type })))
