@@ -17,6 +17,9 @@ const OTHER = 'ONLY_OTHER_SOURCE'
 const A_COMES_BACK = 'REACQUIRES_A=1'
 const B_COMES_BACK = 'REACQUIRES_B=1'
 
+/** A failover of MySQL loses the last commit. */
+const LOSES_COMMIT = 'LOSES_COMMIT'
+
 /** The zombie may be of any of these tasks, see words.pml. */
 const OPENING = 'STRAY_TASKS=3'
 const TRANSITIONS = 'STRAY_TASKS=60'
@@ -37,6 +40,8 @@ export const BASES: readonly Case[] = [
   { name: 'a plan or transition left behind', defines: [OTHER, TRANSITIONS] },
   { name: 'HaltJob or ReleaseLock left behind', defines: [OTHER, ENDING] },
   { name: 'first month, same or other file', defines: ['FIRST_MONTH'] },
+  { name: 'same file, MySQL loses an opening', defines: [SAME, LOSES_COMMIT] },
+  { name: 'other file, MySQL loses an opening', defines: [OTHER, LOSES_COMMIT] },
 ]
 
 /** `--thorough`: larger combinations, some minutes and up to 2 GB each. */
@@ -114,6 +119,30 @@ export const MUTANTS: readonly Mutant[] = [
     breaks: '9',
     mistake: 'OpenJob trusts the unique keys alone and may insert a job below the newest fence',
   },
+  {
+    name: 'token not compared',
+    defines: [OTHER, LOSES_COMMIT, 'MUTANT_TOKEN_NOT_COMPARED'],
+    breaks: '2',
+    mistake: 'the guard compares job, fence and state, and not whose acquisition opened the job',
+  },
+  {
+    name: 'execution not compared',
+    defines: [OTHER, LOSES_COMMIT, 'MUTANT_EXECUTION_NOT_COMPARED'],
+    breaks: '2',
+    mistake: 'HaltJob takes a job for its own by number and fence alone',
+  },
+  {
+    name: 'end not asked for',
+    defines: [OTHER, OPENING, 'MUTANT_ENDED_NOT_ASKED'],
+    breaks: '14',
+    mistake: 'OpenJob does not ask whether its execution is over',
+  },
+  {
+    name: 'looks before it ends',
+    defines: [OTHER, OPENING, 'MUTANT_LOOKS_FIRST'],
+    breaks: '14',
+    mistake: 'the status event looks for the job before it says that the execution is over',
+  },
 ]
 
 /** The places the base cases must come to, by their number in words.pml. */
@@ -133,4 +162,6 @@ export const PLACES: Readonly<Record<string, string>> = {
   13: 'MarkDeleted answers SliceNotEmpty',
   14: 'the lock of a failed run is released with a sibling in flight',
   15: 'a status event halts the job of a stopped execution',
+  16: 'OpenJob of an execution that is over is refused',
+  17: 'a failover loses the opening of a job',
 }

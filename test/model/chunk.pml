@@ -33,7 +33,7 @@
 #elif defined(MUTANT_LOCK_ONLY)
 #define passesGuard (lock == my.token)
 #else
-#define passesGuard fits(my.job, my.fence, STATE_OF(my.phase))
+#define passesGuard fits(my.job, my.fence, STATE_OF(my.phase), my.token)
 #endif
 
 inline mark() {
@@ -50,12 +50,12 @@ inline changeRows() {
   if
   :: my.phase == DELETE ->
      INVARIANT(3, (jobs[my.job].deleteEffects & chunk) == 0);
-     INVARIANT(2, fits(my.job, my.fence, DELETING));
+     INVARIANT(2, isUnder(my.job, my.fence, DELETING) && jobs[my.job].token == my.token);
      jobs[my.job].deleteEffects = jobs[my.job].deleteEffects | chunk;
      rows[chunk - 1] = 0
   :: else ->
      INVARIANT(3, (jobs[my.job].registerEffects & chunk) == 0);
-     INVARIANT(2, fits(my.job, my.fence, REGISTERING));
+     INVARIANT(2, isUnder(my.job, my.fence, REGISTERING) && jobs[my.job].token == my.token);
      INVARIANT(1, ((rows[0] | rows[1]) & ~jobs[my.job].source) == 0);
      jobs[my.job].registerEffects = jobs[my.job].registerEffects | chunk;
      rows[chunk - 1] = rows[chunk - 1] | jobs[my.job].source

@@ -164,22 +164,33 @@ HaltJob:
 #endif
   if
   :: d_step {
-       isOwn(mine, newest) && isOpen(newest) && !isShared(newest) ->
+       isOwn(mine, newest, me) && isOpen(newest) && !isShared(newest) ->
        target = newest;
        printf("execution %c: HaltJob\n", name);
-       halt(target);
+       halt(target, me);
        target = 0
      }
-  :: !(isOwn(mine, newest) && isOpen(newest))
+  :: !(isOwn(mine, newest, me) && isOpen(newest))
   orZombie(HALT, HaltJob)
   orStops
   fi;
   d_step { releaseOwn(mine, me) };
   goto Done;
 
-/* Ended without its Catch. The status event may come at any time, or never. */
+/*
+ * Ended without its Catch. The status event may come at any time, or never. It first says that the execution is over, then
+ * looks for its job: an OpenJob in flight commits before, and its job is seen, or is refused.
+ */
 Stopped:
   atomic { forgetRun(mine); printf("execution %c: ends without its Catch\n", name) };
+  if
+#ifndef MUTANT_LOOKS_FIRST
+  :: d_step { !isOpening(me) -> ended[me] = 1; printf("status event: execution %c is over\n", name) }
+#else
+  :: true
+#endif
+  :: goto Done
+  fi;
   if
   :: d_step {
        (isOpenedByMe(1) && !isShared(1)) || (isOpenedByMe(2) && !isShared(2)) ->
@@ -188,12 +199,16 @@ Stopped:
        target = (isOpenedByMe(2) -> 2 : 1);
        mine.token = jobs[target].token;
        mine.fence = jobs[target].fence;
-       halt(target);
+       halt(target, me);
        target = 0
-     }
-  :: goto Done
+     };
+     d_step { releaseOwn(mine, me) }
+  :: !isOpenedByMe(1) && !isOpenedByMe(2)
   fi;
-  d_step { releaseOwn(mine, me) };
+#ifdef MUTANT_LOOKS_FIRST
+  d_step { !isOpening(me) -> ended[me] = 1; printf("status event: execution %c is over\n", name) };
+#endif
+  INVARIANT(ENDED, !isOpenedByMe(1) && !isOpenedByMe(2));
 
 Done:
   atomic { forgetRun(mine) }

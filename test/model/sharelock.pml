@@ -8,6 +8,7 @@
  * flow.pml       starting and leaving Maps, LockLost, what is left behind
  * execution.pml  the state machine
  * zombie.pml     a task the engine gave up on
+ * failover.pml   a failover of MySQL that loses an opening
  */
 #include "words.pml"
 #include "lock.pml"
@@ -17,6 +18,9 @@
 #include "execution.pml"
 #ifdef STRAY_TASKS
 #include "zombie.pml"
+#endif
+#ifdef LOSES_COMMIT
+#include "failover.pml"
 #endif
 
 init {
@@ -46,7 +50,11 @@ init {
     run Worker(STRAY);
 #endif
 #ifdef STRAY_TASKS
-    run Zombie()
+    run Zombie();
 #endif
+#ifdef LOSES_COMMIT
+    run Failover();
+#endif
+    skip
   }
 }

@@ -6,6 +6,7 @@
  */
 
 inline issue(r, j, execution_) {
+  INVARIANT(ENDED, !ended[execution_]);
   jobs[j].token = r.token;
   jobs[j].execution = execution_;
   jobs[j].halted = 0;
@@ -56,6 +57,14 @@ inline close(j) {
   printf("  job %d is closed under fence %d\n", j, jobs[j].fence)
 }
 
+/* OpenJob holds the execution's own row through its transaction: whoever says that the execution is over waits for it. */
+#ifdef MUTANT_ENDED_NOT_ASKED
+#define isRefused(execution_) false
+#else
+#define isRefused(execution_) ended[execution_]
+#endif
+#define isOpening(execution_) \
+  (runs[execution_].nextFence > 0 || (zombie == OPEN && strayOf == execution_ && runs[ZOMBIE].nextFence > 0))
 #define isTokens(r) (newest > 0 && jobs[newest].token == r.token)
 #define isOvertaken(r) \
   (newest != r.headJob || jobs[newest].fence != r.headFence || \
@@ -68,8 +77,9 @@ inline close(j) {
  */
 inline decide(r, execution_, supersede) {
   if
-  :: isTokens(r) -> target = newest; outcome = DONE
-  :: !isTokens(r) && isOvertaken(r) -> REACHED(SUPERSEDED); outcome = STALE
+  :: isRefused(execution_) -> REACHED(ENDED_FIRST); outcome = STALE
+  :: !isRefused(execution_) && isTokens(r) -> target = newest; outcome = DONE
+  :: !isRefused(execution_) && !isTokens(r) && isOvertaken(r) -> REACHED(SUPERSEDED); outcome = STALE
   :: else ->
      if
      :: newest == 0 -> r.nextFence = 1; outcome = CREATE
@@ -106,7 +116,7 @@ inline decide(r, execution_, supersede) {
 
 inline planDelete(r, hasRows) {
   if
-  :: fits(r.job, r.fence, DELETING) ->
+  :: fits(r.job, r.fence, DELETING, r.token) ->
      if
      :: jobs[r.job].planned > 0 -> REACHED(PLANNED_AGAIN)
      :: else
@@ -125,15 +135,15 @@ inline planDelete(r, hasRows) {
 
 inline markDeleted(r) {
   if
-  :: fits(r.job, r.fence, DELETED) -> outcome = DONE
+  :: fits(r.job, r.fence, DELETED, r.token) -> outcome = DONE
 #ifndef MUTANT_DELETED_UNSEEN
-  :: fits(r.job, r.fence, DELETING) && ((jobs[r.job].planned & ~jobs[r.job].deleteMarks) != 0 || !isEmpty) ->
+  :: fits(r.job, r.fence, DELETING, r.token) && ((jobs[r.job].planned & ~jobs[r.job].deleteMarks) != 0 || !isEmpty) ->
      REACHED(SLICE_NOT_EMPTY);
      outcome = NOT_EMPTY
 #endif
   :: else ->
      if
-     :: fits(r.job, r.fence, DELETING) ->
+     :: fits(r.job, r.fence, DELETING, r.token) ->
         INVARIANT(1, isEmpty);
         jobs[r.job].state = DELETED;
         printf("  job %d is DELETED\n", r.job);
@@ -145,12 +155,12 @@ inline markDeleted(r) {
 
 inline beginRegistering(r) {
   if
-  :: fits(r.job, r.fence, DELETED) ->
+  :: fits(r.job, r.fence, DELETED, r.token) ->
      INVARIANT(1, isEmpty);
      jobs[r.job].state = REGISTERING;
      jobs[r.job].planned = BOTH;
      outcome = DONE
-  :: fits(r.job, r.fence, REGISTERING) -> outcome = DONE
+  :: fits(r.job, r.fence, REGISTERING, r.token) -> outcome = DONE
   :: else -> outcome = STALE
   fi
 }
@@ -159,8 +169,8 @@ inline beginRegistering(r) {
 #define isCounted(j) (jobs[j].registerMarks == BOTH && isExact(j))
 inline markRegistered(r) {
   if
-  :: fits(r.job, r.fence, REGISTERED) -> outcome = DONE
-  :: fits(r.job, r.fence, REGISTERING) && jobs[r.job].registerMarks == BOTH ->
+  :: fits(r.job, r.fence, REGISTERED, r.token) -> outcome = DONE
+  :: fits(r.job, r.fence, REGISTERING, r.token) && jobs[r.job].registerMarks == BOTH ->
      INVARIANT(READERS, isExact(r.job)); /* SliceMismatch: only a stranger's rows are a reason for it */
      jobs[r.job].state = REGISTERED;
      printf("  job %d is REGISTERED\n", r.job);
@@ -170,9 +180,17 @@ inline markRegistered(r) {
 }
 
 /* haltFromCatch's `isOwn` */
-#define isOwn(r, j) (j > 0 && (jobs[j].token == r.token || (j == r.job && jobs[j].fence == r.fence)))
+#ifdef MUTANT_EXECUTION_NOT_COMPARED
+#define isExecutions(j, execution_) true
+#else
+#define isExecutions(j, execution_) (jobs[j].execution == execution_)
+#endif
+#define isOwn(r, j, execution_) \
+  (j > 0 && isExecutions(j, execution_) && \
+   (jobs[j].token == r.token || (j == r.job && jobs[j].fence == r.fence)))
 
-inline halt(j) {
+inline halt(j, execution_) {
+  INVARIANT(2, jobs[j].execution == execution_);
   jobs[j].fence++;
   jobs[j].token = 0;
   jobs[j].execution = 0; /* not asked for of a halted job */

@@ -111,6 +111,7 @@ Attempt workers[WORKERS];
 byte zombie; /* the task it is of */
 unsigned strayOf : 1; /* the execution it is of */
 byte sources[2];
+bit ended[2]; /* the execution is over, as its status event said: no OpenJob of it may commit any more */
 bit begun; /* A has begun: B may */
 
 /* The newest job is the one with the highest fence, as in store/job.ts and in the readers' view; 0 where there is none. */
@@ -121,10 +122,21 @@ bit begun; /* A has begun: B may */
 #define hasOpenJob ((inserted >= 1 && isOpen(1)) || (inserted >= 2 && isOpen(2)))
 #define hasTwoOpenJobs (inserted == 2 && isOpen(1) && isOpen(2))
 #define isFenceUsed(f) (jobs[1].fence == (f) || jobs[2].fence == (f))
-#define fits(j, fence_, state_) (jobs[j].fence == (fence_) && jobs[j].state == (state_) && !jobs[j].closed)
+/*
+ * The guard of every write: this job, under this fence, in this state, and opened by this acquisition. The token tells two
+ * runs apart that hold one job number and one fence, which a failover that lost an OpenJob's commit may cause.
+ */
+#ifdef MUTANT_TOKEN_NOT_COMPARED
+#define isAcquisitions(j, token_) true
+#else
+#define isAcquisitions(j, token_) (jobs[j].token == (token_))
+#endif
+#define isUnder(j, fence_, state_) (jobs[j].fence == (fence_) && jobs[j].state == (state_) && !jobs[j].closed)
+#define fits(j, fence_, state_, token_) (isUnder(j, fence_, state_) && isAcquisitions(j, token_))
 
 /* An invariant's number travels in the assertion's text: that is how the runner names what a mutant breaks. */
 #define INVARIANT(number, condition) assert(number > 0 && (condition))
+#define ENDED 14 /* the model's own number: an execution that was said to be over opens no job, and leaves none open */
 #define READERS 9 /* the readers' promise: a slice whose newest job is REGISTERED holds exactly that job's rows */
 
 /*
@@ -153,3 +165,5 @@ c_code {
 #define SLICE_NOT_EMPTY 13
 #define HALTED_WITH_SIBLINGS 14
 #define STATUS_EVENT 15
+#define ENDED_FIRST 16
+#define COMMIT_LOST 17

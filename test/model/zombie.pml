@@ -57,14 +57,14 @@ end:
 #if STRAY_TASKS & ENDING_TASKS
   :: d_step { zombie == RELEASE -> release(its.token); forgetZombie() }
   :: d_step {
-       zombie == HALT && isOwn(its, newest) && isOpen(newest) && !isShared(newest) ->
+       zombie == HALT && isOwn(its, newest, strayOf) && isOpen(newest) && !isShared(newest) ->
        printf("zombie: HaltJob\n");
        target = newest;
-       halt(target);
+       halt(target, strayOf);
        target = 0;
        zombie = HALT_RELEASE
      }
-  :: d_step { zombie == HALT && !(isOwn(its, newest) && isOpen(newest)) -> zombie = HALT_RELEASE }
+  :: d_step { zombie == HALT && !(isOwn(its, newest, strayOf) && isOpen(newest)) -> zombie = HALT_RELEASE }
   :: d_step { zombie == HALT_RELEASE -> releaseOwn(its, strayOf); forgetZombie() }
 #endif
 
