@@ -1,18 +1,9 @@
-import { accessSync, constants, statSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { delimiter } from 'node:path'
+import which from 'which'
 
-const isExecutable = (path: string): boolean => {
-  try {
-    accessSync(path, constants.X_OK)
-    return statSync(path).isFile()
-  } catch {
-    return false
-  }
-}
+/** Server programs are often in sbin, which is not on everybody's PATH. */
+const ALSO = ['/usr/sbin', '/usr/local/sbin']
 
-/** The first executable of that name on PATH; server programs often stand in sbin, which is not on everybody's. */
+/** The first executable of that name on PATH. */
 export const programOnPath = (name: string): string | undefined =>
-  [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']
-    .filter((folder) => folder !== '')
-    .map((folder) => join(folder, name))
-    .find(isExecutable)
+  which.sync(name, { nothrow: true, path: [process.env.PATH, ...ALSO].filter(Boolean).join(delimiter) }) ?? undefined

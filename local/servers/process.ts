@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import getPort, { portNumbers } from 'get-port'
 import { forgetProcess, guardProcess } from './guard.ts'
 
 /** How a server is started: its options stand between what the way it was found puts before and after them. */
@@ -66,25 +66,16 @@ export const killProcess = async (server: ServerProcess): Promise<void> => {
 
 const PORT_FROM = 20_000
 const PORT_TO = 32_000
-const PORT_TRIES = 200
-
-const isFree = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const probe = createServer()
-    probe.once('error', () => resolve(false))
-    probe.listen(port, '127.0.0.1', () => probe.close(() => resolve(true)))
-  })
 
 /**
  * A free loopback port below the range the kernel takes for outgoing connections: otherwise a client could get the port
  * of a server that is down for a moment, and the server could not come back.
  */
 export const freePort = async (): Promise<number> => {
-  for (let attempt = 0; attempt < PORT_TRIES; attempt++) {
-    const port = PORT_FROM + Math.floor(Math.random() * (PORT_TO - PORT_FROM))
-    if (await isFree(port)) return port
-  }
-  throw new Error(`No free port between ${PORT_FROM} and ${PORT_TO}`)
+  // Two processes that look at the same moment begin at different places.
+  const from = PORT_FROM + Math.floor(Math.random() * (PORT_TO - PORT_FROM))
+  const port = [...portNumbers(from, PORT_TO), ...portNumbers(PORT_FROM, from)]
+  return await getPort({ host: '127.0.0.1', port })
 }
 
 const READY_POLL_MS = 40
