@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import pMap from 'p-map'
 import { BASES, type Case, MUTANTS, type Mutant, THOROUGH } from './cases.ts'
 import { check } from './checker.ts'
 import { faultOf, lineOf, placesMissed, type Row, writeResults } from './report.ts'
@@ -34,23 +35,18 @@ const printRow = (row: Row, wholeTrails: boolean): void => {
   for (const line of shown) say(`      ${line}`)
 }
 
-/** Works off the checks in lanes and prints them in their order. */
+/** Works off the checks side by side and prints them in their order. */
 const checkAll = async (tools: Tools, works: readonly Work[], wholeTrails: boolean): Promise<Row[]> => {
   const rows: Row[] = []
-  let next = 0
   let printed = 0
-  const lane = async (): Promise<void> => {
-    for (let index = next++; index < works.length; index = next++) {
-      const work = works[index]
-      if (work === undefined) return
-      rows[index] = await rowOf(tools, work)
-      for (let row = rows[printed]; row !== undefined; row = rows[printed]) {
-        printRow(row, wholeTrails)
-        printed += 1
-      }
+  const checkOne = async (work: Work, index: number): Promise<void> => {
+    rows[index] = await rowOf(tools, work)
+    for (let row = rows[printed]; row !== undefined; row = rows[printed]) {
+      printRow(row, wholeTrails)
+      printed += 1
     }
   }
-  await Promise.all(Array.from({ length: Math.min(LANES_MAX, availableParallelism()) }, lane))
+  await pMap(works, checkOne, { concurrency: Math.min(LANES_MAX, availableParallelism()) })
   return rows
 }
 
