@@ -21,7 +21,7 @@ export const ManifestChunk = z.strictObject({
 })
 export type ManifestChunk = z.infer<typeof ManifestChunk>
 
-/** `staged/<digest>/manifest.json`: written last, so its presence says that every chunk is there. */
+/** `staged/<digest>/manifest.json`: written last. It says what every chunk is; whether they are there only a look tells. */
 export const Manifest = z.strictObject({
   version: z.literal(1),
   digest: Digest,
@@ -33,9 +33,11 @@ export const Manifest = z.strictObject({
 })
 export type Manifest = z.infer<typeof Manifest>
 
-export const manifestKey = (digest: string): string => `staged/${digest}/manifest.json`
+/** The folder of a staged source; its objects and nothing else are in it. */
+export const stagedPrefix = (digest: string): string => `staged/${digest}/`
+export const manifestKey = (digest: string): string => `${stagedPrefix(digest)}manifest.json`
 export const chunkKey = (digest: string, number: number): string =>
-  `staged/${digest}/${String(number).padStart(6, '0')}.tsv`
+  `${stagedPrefix(digest)}${String(number).padStart(6, '0')}.tsv`
 
 /** Millionths of a percent as decimal text: 25_000_000n -> `25.000000`. */
 export const formatUnits = (units: bigint): string => {

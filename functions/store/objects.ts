@@ -1,4 +1,4 @@
-import { GetObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
+import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
 import { Failure, messageOf } from '../contract/errors.ts'
 
 /** A body that sends nothing for this long is given up: a silent connection would last until Lambda's own timeout. */
@@ -87,3 +87,17 @@ export const putObject = (
   type: string,
 ): Promise<unknown> =>
   request(key, () => s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ContentType: type })))
+
+/** The sizes in bytes of all objects under a prefix, by key. @throws Failure StorageUnreachable */
+export const listSizes = async (s3: S3Client, bucket: string, prefix: string): Promise<Map<string, number>> => {
+  const sizes = new Map<string, number>()
+  let ContinuationToken: string | undefined
+  do {
+    const page = await request(prefix, () =>
+      s3.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, ContinuationToken })),
+    )
+    for (const { Key, Size } of page.Contents ?? []) if (Key !== undefined) sizes.set(Key, Size ?? 0)
+    ContinuationToken = page.NextContinuationToken
+  } while (ContinuationToken !== undefined)
+  return sizes
+}

@@ -1,19 +1,21 @@
 import { createHash } from 'node:crypto'
 import type { S3Client } from '@aws-sdk/client-s3'
-import { Failure, isFailure } from '../contract/errors.ts'
-import { chunkKey, Manifest, type ManifestChunk, manifestKey } from '../contract/manifest.ts'
-import { isMissing, putObject, readObject } from './objects.ts'
+import { Failure } from '../contract/errors.ts'
+import { chunkKey, Manifest, type ManifestChunk, manifestKey, stagedPrefix } from '../contract/manifest.ts'
+import { isMissing, listSizes, readObject } from './objects.ts'
 
-/** Objects written at a time. Each body is made when its turn comes, so this bounds the memory they take. */
-const WRITES_PARALLEL = 4
+/** Objects read ahead at a time. One is about 0.7 MB, so this bounds the memory they take. */
+const READS_PARALLEL = 4
 
-/** A manifest never changes, so a sandbox keeps the last ones. One of a large slice takes about a megabyte. */
-const MANIFESTS_KEPT = 4
+const LINE_FEED = 10
 
-const damaged = (key: string, problem: string, cause?: unknown): Failure =>
+const sha256 = (body: Buffer): string => createHash('sha256').update(body).digest('hex')
+
+/** @param problem the predicate of the object, e.g. `is missing` */
+export const stagedDamaged = (key: string, problem: string, cause?: unknown): Failure =>
   new Failure(
     'StagedSourceDamaged',
-    `The staged object ${key} ${problem}. Delete its folder's manifest.json and stage the file again.`,
+    `The staged object ${key} ${problem}. Start the same file again: what is missing or damaged is then written anew. \`sharelock doctor\` names every object and the command.`,
     { cause },
   )
 
@@ -21,7 +23,7 @@ const readStaged = async (s3: S3Client, bucket: string, key: string): Promise<Bu
   try {
     return await readObject(s3, bucket, key)
   } catch (error) {
-    throw isMissing(error) ? damaged(key, 'is missing', error) : error
+    throw isMissing(error) ? stagedDamaged(key, 'is missing', error) : error
   }
 }
 
@@ -31,29 +33,23 @@ const parseManifest = (text: string, digest: string): Manifest => {
   try {
     json = JSON.parse(text)
   } catch (error) {
-    throw damaged(key, 'is not JSON', error)
+    throw stagedDamaged(key, 'is not JSON', error)
   }
   const { data, error } = Manifest.safeParse(json)
-  if (data === undefined) throw damaged(key, 'is not a manifest', error)
+  if (data === undefined) throw stagedDamaged(key, 'is not a manifest', error)
   const rows = data.chunks.reduce((sum, chunk) => sum + chunk.rows, 0)
   const numbered = data.chunks.every((chunk, index) => chunk.number === index)
-  if (data.digest !== digest || rows !== data.rows || !numbered) throw damaged(key, 'contradicts itself')
+  if (data.digest !== digest || rows !== data.rows || !numbered) throw stagedDamaged(key, 'contradicts itself')
   return data
 }
 
-const manifests = new Map<string, Manifest>()
-
-/** @throws Failure StagedSourceDamaged (missing, invalid), StorageUnreachable */
-export const readManifest = async (s3: S3Client, bucket: string, digest: string): Promise<Manifest> => {
-  const address = `${bucket}/${digest}`
-  const kept = manifests.get(address)
-  if (kept !== undefined) return kept
-  const manifest = parseManifest((await readStaged(s3, bucket, manifestKey(digest))).toString(), digest)
-  manifests.set(address, manifest)
-  const oldest = manifests.keys().next().value
-  if (manifests.size > MANIFESTS_KEPT && oldest !== undefined) manifests.delete(oldest)
-  return manifest
-}
+/**
+ * The manifest, asked of S3 each time: one that was remembered would hide that it is gone.
+ *
+ * @throws Failure StagedSourceDamaged (missing, invalid), StorageUnreachable
+ */
+export const readManifest = async (s3: S3Client, bucket: string, digest: string): Promise<Manifest> =>
+  parseManifest((await readStaged(s3, bucket, manifestKey(digest))).toString(), digest)
 
 /**
  * The body of one chunk, checked against the digest it was planned with.
@@ -68,48 +64,77 @@ export const readChunk = async (
 ): Promise<Buffer> => {
   const key = chunkKey(digest, chunk.number)
   const body = await readStaged(s3, bucket, key)
-  if (createHash('sha256').update(body).digest('hex') === chunk.digest) return body
-  throw damaged(key, 'is not what its manifest promises')
+  if (sha256(body) === chunk.digest) return body
+  throw stagedDamaged(key, 'is not what its manifest promises')
 }
 
-/** The manifest is written last, so where it is, the chunks are. Asked of S3 itself: an operator may have deleted it. */
-const isWritten = async (s3: S3Client, bucket: string, digest: string): Promise<boolean> => {
-  try {
-    parseManifest((await readStaged(s3, bucket, manifestKey(digest))).toString(), digest)
-    return true
-  } catch (error) {
-    if (isFailure(error, 'StagedSourceDamaged')) return false
-    throw error
-  }
+const linesIn = (body: Buffer): number => {
+  let lines = 0
+  for (let at = body.indexOf(LINE_FEED); at >= 0; at = body.indexOf(LINE_FEED, at + 1)) lines += 1
+  return lines
 }
 
 /**
- * Writes a staged source to its address: the chunks, then the manifest. Nothing if it is there already. Two runs that
- * write the same one at once write the same bytes.
+ * All bodies in order, each checked for its digest and its number of rows. A few are read ahead, in parallel; no request
+ * is left behind where the reader stops early.
  *
- * @param body the body of the chunk of that number
- * @throws Failure StorageUnreachable
+ * @throws Failure StagedSourceDamaged, StorageUnreachable
  */
-export const writeStaged = async (
-  s3: S3Client,
-  bucket: string,
-  manifest: Manifest,
-  body: (number: number) => Buffer,
-): Promise<void> => {
+export async function* readChunks(s3: S3Client, bucket: string, manifest: Manifest): AsyncGenerator<Buffer> {
   const { digest, chunks } = manifest
-  if (await isWritten(s3, bucket, digest)) return
-  // The lanes share one iterator; a lane that fails uses it up, so that the others stop.
-  const numbers = chunks.keys()
-  const lane = async (): Promise<void> => {
-    for (const number of numbers) {
-      try {
-        await putObject(s3, bucket, chunkKey(digest, number), body(number), 'text/tab-separated-values')
-      } catch (error) {
-        for (const _ of numbers);
-        throw error
-      }
-    }
+  const coming = chunks.values()
+  const ahead: { chunk: ManifestChunk; body: Promise<Buffer> }[] = []
+  const ask = (): void => {
+    const { value: chunk } = coming.next()
+    if (chunk === undefined) return
+    const body = readChunk(s3, bucket, digest, chunk)
+    // Awaited in its turn; until then its failure must not end the process.
+    body.catch(() => undefined)
+    ahead.push({ chunk, body })
   }
-  await Promise.all(Array.from({ length: WRITES_PARALLEL }, lane))
-  await putObject(s3, bucket, manifestKey(digest), JSON.stringify(manifest), 'application/json')
+  try {
+    for (let count = 0; count < READS_PARALLEL; count++) ask()
+    for (let next = ahead.shift(); next !== undefined; next = ahead.shift()) {
+      const body = await next.body
+      ask()
+      if (linesIn(body) !== next.chunk.rows)
+        throw stagedDamaged(chunkKey(digest, next.chunk.number), `has not the ${next.chunk.rows} rows of its manifest`)
+      yield body
+    }
+  } finally {
+    await Promise.allSettled(ahead.map(({ body }) => body))
+  }
+}
+
+/** What is wrong with one staged object. `problem` is its predicate. */
+export type Hole = { readonly key: string; readonly problem: string }
+
+/**
+ * Every object of a manifest that is not there with its size, by a look at the names: some 1,000 a request.
+ *
+ * @throws Failure StagedSourceDamaged (of the manifest itself), StorageUnreachable
+ */
+export const findHoles = async (s3: S3Client, bucket: string, digest: string): Promise<Hole[]> => {
+  const sizes = await listSizes(s3, bucket, stagedPrefix(digest))
+  if (!sizes.has(manifestKey(digest))) return [{ key: manifestKey(digest), problem: 'is missing' }]
+  const { chunks } = await readManifest(s3, bucket, digest)
+  return chunks.flatMap(({ number, bytes }): Hole[] => {
+    const key = chunkKey(digest, number)
+    const size = sizes.get(key)
+    if (size === bytes) return []
+    return [{ key, problem: size === undefined ? 'is missing' : `has ${size} bytes instead of ${bytes}` }]
+  })
+}
+
+/**
+ * Sees that every object of a staged source is there with its size.
+ *
+ * @throws Failure StagedSourceDamaged (naming the first, and how many there are), StorageUnreachable
+ */
+export const requireObjects = async (s3: S3Client, bucket: string, digest: string): Promise<void> => {
+  const holes = await findHoles(s3, bucket, digest)
+  const [first] = holes
+  if (first === undefined) return
+  const others = holes.length === 1 ? '' : `, and ${holes.length - 1} more of its folder are missing or damaged`
+  throw stagedDamaged(first.key, `${first.problem}${others}`)
 }

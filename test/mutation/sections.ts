@@ -46,8 +46,11 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     name: 'stage-store',
-    mutate: [...files('job/stage', 'stage'), ...files('store', 'objects', 'staged-source', 'uploaded-source')],
-    tests: unit('stage-store'),
+    mutate: [
+      ...files('job/stage', 'stage', 'judge-staged'),
+      ...files('store', 'objects', 'staged-source', 'uploaded-source', 'write-staged'),
+    ],
+    tests: unit('stage-store', 'staged-holes'),
     servers: false,
   },
   {

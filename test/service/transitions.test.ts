@@ -10,7 +10,7 @@ import { beginRegistering, markDeleted, markRegistered, planDelete } from '../..
 import { readJob } from '../../functions/store/job.ts'
 import { insertRegisterPlan, progressOf, unmarkedChunks } from '../../functions/store/ledger.ts'
 import { loadChunk } from '../../functions/store/share-ratio.ts'
-import { writeStaged } from '../../functions/store/staged-source.ts'
+import { writeStaged } from '../../functions/store/write-staged.ts'
 import { deleteAll, EVERYTHING, registerAll } from '../support/chunk-work.ts'
 import { linesOf, newSlice, useTestDatabase } from '../support/test-database.ts'
 import { countedBy, guarded, headOf, opening, testRun } from '../support/test-run.ts'

@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto'
 import type { S3Client } from '@aws-sdk/client-s3'
 import { Failure } from '../../contract/errors.ts'
-import type { Manifest } from '../../contract/manifest.ts'
+import { type Manifest, manifestKey } from '../../contract/manifest.ts'
 import type { Source, Staged } from '../../contract/messages.ts'
-import type { Rejection, SourceError, SourceRules } from '../../contract/source-rules.ts'
+import type { SourceError, SourceRules } from '../../contract/source-rules.ts'
 import { type Slice, sliceName } from '../../contract/words.ts'
-import { readManifest, writeStaged } from '../../store/staged-source.ts'
+import { readChunks, readManifest, stagedDamaged } from '../../store/staged-source.ts'
 import { openSource, rejectKey, writeRejectReport } from '../../store/uploaded-source.ts'
-import { type StageOptions, stageSource } from './stage-source.ts'
+import { writeStaged } from '../../store/write-staged.ts'
+import { judgeStaged } from './judge-staged.ts'
+import { type StageOptions, type StageResult, stageSource } from './stage-source.ts'
 
 /** Errors repeated in the failure itself; the report holds the others. */
 const ERRORS_SHOWN = 3
@@ -44,42 +46,62 @@ const sentence = (error: SourceError): string => {
   return where === '' ? error.message : `${where}: ${error.message}`
 }
 
-const rejected = (context: StageContext, key: string, { total, errors }: Rejection, report: string): Failure => {
+/** What was read: its place in the bucket, and how a sentence calls it. */
+type Read = { readonly key: string; readonly etag: string; readonly name: string }
+
+type Rejected = Extract<StageResult, { accepted: false }>
+
+/** Writes the report of a refused source. @returns the failure that names it and repeats its first errors */
+const reject = async (context: StageContext, read: Read, { facts, rejection }: Rejected): Promise<Failure> => {
+  const { s3, bucket, slice, execution } = context
+  const { key, etag, name } = read
+  const { total, errors } = rejection
+  const { distributor, month } = slice
+  const report = rejectKey(distributor, month, reportName(execution, key))
+  const source = { distributor, month, key, etag, execution }
+  await writeRejectReport(s3, bucket, report, { version: 1, ...source, ...facts, ...rejection })
   const count = total === 1 ? '1 error' : `${total} errors`
   const shown = errors.slice(0, ERRORS_SHOWN).map(sentence).join('; ')
   const more = total > ERRORS_SHOWN ? `; and ${total - ERRORS_SHOWN} more` : ''
   return new Failure(
     'SourceRejected',
-    `${sliceName(context.slice)}: the file ${key} has ${count} and nothing was changed: ${shown}${more}. The report is s3://${context.bucket}/${report}`,
+    `${sliceName(slice)}: ${name} has ${count} and nothing was changed: ${shown}${more}. The report is s3://${bucket}/${report}`,
   )
+}
+
+const TOTALS = ['rows', 'shareSum', 'tracks', 'parties'] as const
+
+/** Reads a set that is staged already: every object of it, judged by today's rules. */
+const stageAgain = async (digest: string, context: StageContext): Promise<Staged> => {
+  const { s3, bucket, rules, onProgress } = context
+  const manifest = await readManifest(s3, bucket, digest)
+  const result = await judgeStaged(readChunks(s3, bucket, manifest), rules, { onProgress })
+  const key = manifestKey(digest)
+  if (!result.accepted) {
+    const name = `the staged source ${digest}, judged by the distributor's rules of today,`
+    throw await reject(context, { key, etag: '', name }, result)
+  }
+  const found = result.source.manifest
+  const differs = TOTALS.find((total) => found[total] !== manifest[total])
+  if (differs === undefined) return stagedOf(manifest)
+  throw stagedDamaged(key, `promises ${manifest[differs]} as its ${differs}, its objects come to ${found[differs]}`)
 }
 
 /**
  * Makes the staged source of a run: reads an uploaded file to its end, validates it and writes its staged copy, or
- * reads the manifest of a staged source that exists. Repeating it reads again and writes nothing new.
+ * reads all of a staged source that exists. In both cases every object is there with the right content when it returns.
+ * Repeating it reads again and writes only what is missing or damaged.
  *
  * @throws Failure SourceMissing, SourceRejected (after writing the report), StagedSourceDamaged, StorageUnreachable
  */
 export const stage = async (source: Exclude<Source, { undo: true }>, context: StageContext): Promise<Staged> => {
-  const { s3, bucket, slice, rules } = context
-  if ('staged' in source) return stagedOf(await readManifest(s3, bucket, source.staged))
+  const { s3, bucket, rules } = context
+  if ('staged' in source) return await stageAgain(source.staged, context)
   const file = await openSource(s3, bucket, source.key)
   const result = await stageSource(file.bytes, rules, { onProgress: context.onProgress })
-  if (result.accepted) {
-    const { manifest, body } = result.source
-    await writeStaged(s3, bucket, manifest, body)
-    return stagedOf(manifest)
-  }
-  const report = rejectKey(slice.distributor, slice.month, reportName(context.execution, source.key))
-  await writeRejectReport(s3, bucket, report, {
-    version: 1,
-    distributor: slice.distributor,
-    month: slice.month,
-    key: source.key,
-    etag: file.etag,
-    execution: context.execution,
-    ...result.facts,
-    ...result.rejection,
-  })
-  throw rejected(context, source.key, result.rejection, report)
+  if (!result.accepted)
+    throw await reject(context, { key: source.key, etag: file.etag, name: `the file ${source.key}` }, result)
+  const { manifest, body } = result.source
+  await writeStaged(s3, bucket, manifest, body)
+  return stagedOf(manifest)
 }
