@@ -11,6 +11,7 @@ const MEANINGS: Readonly<Record<OperationErrorName, string>> = {
   Unreachable: 'a service cannot be reached, or refuses you',
   NotFound: 'what was asked for does not exist',
   Findings: '`doctor` found something',
+  PlanMoved: 'what was shown moved on since; nothing was touched: look again and start again',
 }
 
 /** Every exit code, its name in `{"error": ...}`, and what it means. */

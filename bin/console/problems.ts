@@ -17,6 +17,7 @@ export const STATUS_OF = {
   Unreachable: 503,
   NotFound: 404,
   Findings: 409,
+  PlanMoved: 409,
 } as const satisfies Record<OperationErrorName, number>
 
 /** Whatever was thrown, as a page: a sentence, and what to do. An outage's page asks again by itself where it may. */

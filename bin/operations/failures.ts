@@ -18,6 +18,7 @@ const OF_FAILURE: Readonly<Record<string, OperationErrorName>> = {
   SourceRejected: 'Rejected',
   LockHeld: 'Busy',
   JobOpenError: 'Busy',
+  PlanMoved: 'PlanMoved',
   Superseded: 'Busy',
   StaleFence: 'Busy',
   DatabaseUnreachable: 'Unreachable',

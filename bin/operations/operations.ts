@@ -187,6 +187,8 @@ export const OPERATION_ERRORS = {
   NotFound: 8,
   /** `doctor` found something. */
   Findings: 9,
+  /** What was shown is not so any more: the file, or the slice's newest job. */
+  PlanMoved: 10,
 } as const
 export type OperationErrorName = keyof typeof OPERATION_ERRORS
 

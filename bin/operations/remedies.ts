@@ -44,6 +44,8 @@ const REMEDIES: Readonly<Record<Exclude<FailureName, AnswerName> | EndName, (com
   SourceMissing: ({ start }) => `The file is not there. Upload and start it: ${start}`,
   SourceRejected: ({ start }) =>
     `Nothing was touched. Mend the file, check it with \`sharelock validate FILE\`, then: ${start}`,
+  PlanMoved: ({ show, start }) =>
+    `What was shown moved on, and nothing was touched. See what is there now with \`${show}\`, look at the new plan and start again: ${start}`,
   NothingToUndo: ({ show }) => `There is no earlier set. See what there is: ${show}`,
   StagedSourceDamaged: ({ supersede }) => `Register the file itself again: ${supersede}`,
   JobOpenError: ({ supersede }) => `Resume the open job as it is, or close it: ${supersede}`,
@@ -81,5 +83,7 @@ const REJECTED: readonly string[] = [
 ] satisfies FailureName[]
 
 /** What kind of refusal a failed run is, for whoever waits for its end. */
-export const kindOfEnd = (error: string, isOpen: boolean): 'Busy' | 'Rejected' | 'Halted' =>
-  BUSY.includes(error) ? 'Busy' : REJECTED.includes(error) && !isOpen ? 'Rejected' : 'Halted'
+export const kindOfEnd = (error: string, isOpen: boolean): 'PlanMoved' | 'Busy' | 'Rejected' | 'Halted' => {
+  if (error === ('PlanMoved' satisfies FailureName)) return 'PlanMoved'
+  return BUSY.includes(error) ? 'Busy' : REJECTED.includes(error) && !isOpen ? 'Rejected' : 'Halted'
+}

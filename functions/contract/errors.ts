@@ -27,6 +27,7 @@ export const FAILURE_FAMILIES = {
   SourceMissing: 'terminal',
   SourceRejected: 'terminal',
   NothingToUndo: 'terminal',
+  PlanMoved: 'terminal',
   StagedSourceDamaged: 'terminal',
   JobOpenError: 'terminal',
   ChunkMismatch: 'terminal',

@@ -117,6 +117,11 @@ export const SHARE_SUM_MAX_UNITS = 100 * SHARE_UNITS
 /** Events one PublishEvents call sends at most. */
 export const PUBLISH_EVENTS_MAX = 100
 
+// --- starts -----------------------------------------------------------------------------------------------------
+
+/** Executions one start may wait for by name: what runs on one slice at once is one, and a few that wait for it. */
+export const AFTER_MAX = 10
+
 // --- month and sweep --------------------------------------------------------------------------------------------
 
 /** Active distributors of one dispatch: their starts travel through the dispatch machine, about 150 bytes each. */

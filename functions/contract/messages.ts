@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { AFTER_MAX } from './limits.ts'
 import { Digest, ShareSum } from './manifest.ts'
 import { JOB_STATES } from './words.ts'
 
@@ -26,6 +27,31 @@ export const Source = z.union(
 )
 export type Source = z.infer<typeof Source>
 
+/** MySQL and Valkey keep an execution's name as ASCII; Step Functions itself would allow more. */
+export const Execution = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,512}$/, 'an execution whose name has ASCII letters, digits, - and _ only')
+
+/**
+ * The newest job of a slice as a plan saw it. The state belongs to it: a job that is REGISTERED after the plan keeps its
+ * fence.
+ */
+export const SeenHead = z.strictObject({ job: z.int().min(1), fence: z.int().min(1), state: z.enum(JOB_STATES) })
+export type SeenHead = z.infer<typeof SeenHead>
+
+/** What a start rests on. Where one of it is not so any more, the start is refused as PlanMoved and touches nothing. */
+export const Expectation = z
+  .strictObject({
+    /** The staged source's digest: what was shown of the file. */
+    digest: Digest.optional(),
+    /** The slice's newest job; null where there was none. */
+    head: SeenHead.nullable().optional(),
+    /** Executions that the start was told to wait for: the newest job may also be the one that such a run opened. */
+    after: z.array(Execution).max(AFTER_MAX).optional(),
+  })
+  .refine(({ digest, head }) => digest !== undefined || head !== undefined, 'expect names a digest, a head, or both')
+export type Expectation = z.infer<typeof Expectation>
+
 /** The input of StartExecution. */
 export const ExecutionInput = z.strictObject({
   distributor: DistributorCode,
@@ -40,6 +66,8 @@ export const ExecutionInput = z.strictObject({
   /** Run even if the slice already holds exactly this source. */
   force: z.boolean().default(false),
   requestedBy: z.string().max(200).default('unknown'),
+  /** What was shown to whoever starts this, compared before anything is touched. Without it nothing is compared. */
+  expect: Expectation.optional(),
 })
 export type ExecutionInput = z.output<typeof ExecutionInput>
 export type ExecutionRequest = z.input<typeof ExecutionInput>
@@ -73,11 +101,6 @@ const Guarded = z.strictObject({
   job: JobMessage,
 })
 export type Guarded = z.infer<typeof Guarded>
-
-/** MySQL and Valkey keep an execution's name as ASCII; Step Functions itself would allow more. */
-export const Execution = z
-  .string()
-  .regex(/^[\x21-\x7e]{1,512}$/, 'an execution whose name has ASCII letters, digits, - and _ only')
 
 export const StageSourceInput = z.strictObject({ request: ExecutionInput, execution: Execution })
 /** The state of an execution from here on. */

@@ -1,6 +1,7 @@
 import { Failure } from '../contract/errors.ts'
 import { StageSourceInput } from '../contract/messages.ts'
 import { type Slice, sliceName } from '../contract/words.ts'
+import { requireDigest } from '../job/expectation.ts'
 import { stage } from '../job/stage/stage.ts'
 import { type Run, task } from '../job/task.ts'
 import { findDistributor } from '../store/distributor.ts'
@@ -11,7 +12,7 @@ import { statement } from '../store/transaction.ts'
  * Reads the file to its end, validates it and writes its staged source, before anything is locked or deleted.
  *
  * 1. Find the distributor and its rules. 2. For an undo, find the staged source to go back to.
- * 3. Stage the source. 4. Answer with the state that travels through the machine.
+ * 3. Stage the source, and compare it with what was expected. 4. Answer with the state that travels through the machine.
  *
  * A second run reads the file again and finds the staged source at its address: nothing is written twice.
  */
@@ -28,6 +29,7 @@ export const handler = task('StageSource', StageSourceInput, async ({ request, e
     rules: { sumRule: distributor.sumRule, partyScheme: distributor.partyScheme },
     execution,
   })
+  requireDigest(slice, request.expect, staged.digest)
   return { request, execution, slice, staged, job: null, reacquire: { count: 0 } }
 })
 

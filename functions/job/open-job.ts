@@ -3,6 +3,7 @@ import type { JobMessage, OpenJobInput } from '../contract/messages.ts'
 import { sliceName } from '../contract/words.ts'
 import { closeJob, insertJob, isOpen, type JobRow, newestJob, type Opening, takeOverJob } from '../store/job.ts'
 import { exclusively, isDuplicateKey, raising, statement, transaction } from '../store/transaction.ts'
+import { requireHead } from './expectation.ts'
 import type { Run } from './task.ts'
 
 /**
@@ -16,10 +17,12 @@ import type { Run } from './task.ts'
  * - an open job of another source: JobOpenError, or with `supersede` closed (fence + 1) and a new one (fence + 2);
  * - newest job REGISTERED with the same source: nothing to do, unless `force`.
  *
+ * All of it only where the head is also the one that the request expects, if it expects any.
+ *
  * Two unique keys stand behind it: one open job per slice, and (slice, fence). Error 1062 is never success. Where no
  * open job's row could be taken, `create` looks again behind its insert.
  *
- * @throws Failure Superseded, JobOpenError, DatabaseUnreachable
+ * @throws Failure Superseded, PlanMoved, JobOpenError, DatabaseUnreachable
  */
 export const openJob = async (run: Run, input: OpenJobInput): Promise<JobMessage> => {
   const { database } = run
@@ -50,6 +53,7 @@ const decideOn = async (run: Run, input: OpenJobInput, newest: JobRow | undefine
     throw superseded(input, 'another run opened the job since the lock was acquired')
   if (own !== null && (newest?.id !== own.id || newest.fence !== own.fence))
     throw superseded(input, `job ${own.id} does not carry fence ${own.fence} any more`)
+  if (own === null) requireHead(slice, request.expect, input.execution, newest)
 
   const opening: Opening = {
     token: input.lock.token,

@@ -14,6 +14,7 @@ export const REJECTIONS = [
   'SourceMissing',
   'SourceRejected',
   'NothingToUndo',
+  'PlanMoved',
   'StagedSourceDamaged',
 ] as const satisfies FailureName[]
 

@@ -16,7 +16,7 @@ const failure = (...names: FailureName[]) =>
  * execution's error and cause are those of the failure itself.
  *
  * - Rejected: the file or the request is wrong; nothing was touched.
- * - Refused: the run could not begin, for another run, an open job or an outage; it touched nothing.
+ * - Refused: the run could not begin, for another run, an open job, an outdated plan or an outage; it touched nothing.
  * - Superseded: another execution overtook this one, which may no longer write.
  * - Halted: the job stopped and can be resumed.
  */
@@ -41,7 +41,7 @@ export class Outcomes extends Construct {
     // Superseded and Refused come here too: releasing the lock by its own token is due in every case.
     const route = new Choice(this, 'RouteFailure')
       .when(failure('StaleFence', 'Superseded'), superseded)
-      .when(Condition.stringEquals('$.failure.Error', 'JobOpenError' satisfies FailureName), this.refused)
+      .when(failure('JobOpenError', 'PlanMoved'), this.refused)
       .otherwise(halted)
 
     const { execution, slice, lock, job, failure: caught } = FIELDS

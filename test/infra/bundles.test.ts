@@ -75,6 +75,7 @@ describe('the production bundles', () => {
     expect(throws('mark-deleted', 'SliceNotEmpty')).toBe(true)
     expect(throws('open-job', 'JobOpenError')).toBe(true)
     expect(throws('open-job', 'Superseded')).toBe(true)
+    expect(throws('open-job', 'PlanMoved')).toBe(true)
     for (const name of ['UnknownJob', 'NotLocked', 'LockChanged', 'DistributorExists'])
       expect(throws('operate', name), name).toBe(true)
     // The other tasks are not retried for it: they would only start over.

@@ -117,10 +117,10 @@ describe('a run that may not begin', () => {
     expect(refused.path.at(-1)).toBe('Refused')
   })
 
-  it('is refused by an open job of another source, after its lock was released', async () => {
-    const run = await execute(definition, failing('OpenJob', 'JobOpenError'))
+  it.each(['JobOpenError', 'PlanMoved'])('is refused for %s, after its lock was released', async (name) => {
+    const run = await execute(definition, failing('OpenJob', name))
     expect(run.path.slice(-4)).toEqual(['OpenJob', ...HALTING, 'Refused'])
-    expect(inputsOf(run, 'HaltJob')).toMatchObject([{ job: null, failure: { Error: 'JobOpenError' } }])
+    expect(inputsOf(run, 'HaltJob')).toMatchObject([{ job: null, failure: { Error: name } }])
   })
 
   it('ends as superseded where another run opened the job first', async () => {

@@ -4,7 +4,7 @@ import { S3Client } from '@aws-sdk/client-s3'
 import { SNSClient } from '@aws-sdk/client-sns'
 import { inject, vi } from 'vitest'
 import { readEnv } from '../../functions/contract/env.ts'
-import type { Guarded, JobMessage, OpenJobInput, Staged } from '../../functions/contract/messages.ts'
+import type { Expectation, Guarded, JobMessage, OpenJobInput, Staged } from '../../functions/contract/messages.ts'
 import type { Slice } from '../../functions/contract/words.ts'
 import type { Run } from '../../functions/job/task.ts'
 import type { Database } from '../../functions/store/database.ts'
@@ -62,7 +62,14 @@ export const opening = (
   slice: Slice,
   token: string,
   head: OpenJobInput['head'],
-  change: { staged?: Staged; own?: JobMessage | null; supersede?: boolean; force?: boolean } = {},
+  change: {
+    staged?: Staged
+    own?: JobMessage | null
+    supersede?: boolean
+    force?: boolean
+    expect?: Expectation
+    execution?: string
+  } = {},
 ): OpenJobInput => {
   const staged = change.staged ?? stagedOf('a')
   return {
@@ -75,8 +82,9 @@ export const opening = (
       supersede: change.supersede ?? false,
       force: change.force ?? false,
       requestedBy: 'test',
+      expect: change.expect,
     },
-    execution: `arn:execution:${token}`,
+    execution: change.execution ?? `arn:execution:${token}`,
     slice,
     staged,
     lock: { token, held: false },

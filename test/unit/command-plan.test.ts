@@ -169,6 +169,7 @@ describe('remedies', () => {
     expect(kindOfEnd('SourceRejected', false)).toBe('Rejected')
     expect(kindOfEnd('LockHeld', false)).toBe('Busy')
     expect(kindOfEnd('JobOpenError', true)).toBe('Busy')
+    expect(kindOfEnd('PlanMoved', true)).toBe('PlanMoved')
     expect(kindOfEnd('ChunkMismatch', true)).toBe('Halted')
     // The staged source of an open job was damaged in mid-run: the job halted.
     expect(kindOfEnd('StagedSourceDamaged', true)).toBe('Halted')

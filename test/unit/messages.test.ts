@@ -9,8 +9,11 @@ import * as messages from '../../functions/contract/messages.ts'
 
 const DIGEST = '0123456789abcdef'.repeat(4)
 const request = { distributor: 'ARIA', month: '2026-10', source: { key: 'incoming/ARIA/2026-10.csv' } }
-const full = { ...request, onHeld: 'wait', onOutage: 'proceed', supersede: true, force: true, requestedBy: 'schedule' }
 const execution = 'arn:aws:states:ap-northeast-2:000000000000:execution:Job:ARIA-2026-10-1'
+const full = {
+  ...{ ...request, onHeld: 'wait', onOutage: 'proceed', supersede: true, force: true, requestedBy: 'schedule' },
+  expect: { digest: DIGEST, head: { job: 11, fence: 2, state: 'REGISTERED' }, after: [execution] },
+}
 const slice = { distributorId: 7, distributor: 'ARIA', month: '2026-10' }
 const staged = { digest: DIGEST, rows: 800_000, shareSum: '20000000.000000', chunks: 80 }
 const lock = { token: 'ARIA-2026-10-1/8c5f', held: true }

@@ -15,6 +15,7 @@ const TITLES = {
   Unreachable: 'problemUnreachable',
   NotFound: 'problemNotFound',
   Findings: 'problemFindings',
+  PlanMoved: 'problemPlanMoved',
 } as const satisfies Record<OperationErrorName, keyof Words>
 
 export const problemTitle = (words: Words, name: OperationErrorName): string => words[TITLES[name]]

@@ -198,6 +198,7 @@ export const en = {
   problemUnreachable: 'A service cannot be reached',
   problemNotFound: 'There is no such thing',
   problemFindings: 'Something was found',
+  problemPlanMoved: 'What was shown has changed since',
   problemRetries: 'This page asks again every few seconds.',
   problemPage: 'There is no page at this address.',
   problemMethod: 'This address takes no such request. Actions are buttons on the pages.',

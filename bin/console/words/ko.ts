@@ -197,6 +197,7 @@ export const ko: Words = {
   problemUnreachable: '서비스에 연결할 수 없습니다',
   problemNotFound: '찾을 수 없습니다',
   problemFindings: '확인이 필요한 항목이 있습니다',
+  problemPlanMoved: '확인한 뒤에 내용이 바뀌었습니다',
   problemRetries: '이 화면은 몇 초마다 다시 확인합니다.',
   problemPage: '이 주소에는 화면이 없습니다.',
   problemMethod: '이 주소는 이러한 요청을 받지 않습니다. 조치는 화면의 버튼으로 수행해 주십시오.',
