@@ -2,15 +2,16 @@ import { writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { LOCAL, ROOT } from '../local/paths.ts'
-import { closeGround, type Ground, openGround } from './ground.ts'
-import { machine } from './machine.ts'
-import { page } from './page.ts'
-import type { Result } from './result.ts'
-import { keep, kept } from './results.ts'
+import { machine } from './harness/machine.ts'
+import { page } from './harness/page.ts'
+import type { Result } from './harness/result.ts'
+import { keep, kept } from './harness/results.ts'
+import { FULL, SMALL } from './harness/settings.ts'
+import { closeTestbed, openTestbed, type Testbed } from './harness/testbed.ts'
 import { chunks } from './sections/chunks.ts'
-import { killed } from './sections/killed.ts'
+import { killed } from './sections/killed/killed.ts'
 import { lanes } from './sections/lanes.ts'
-import { lock } from './sections/lock.ts'
+import { lock } from './sections/lock/lock.ts'
 import { peers } from './sections/peers.ts'
 import { readers } from './sections/readers.ts'
 import { replace } from './sections/replace.ts'
@@ -18,7 +19,6 @@ import { scale } from './sections/scale.ts'
 import type { Found, Section } from './sections/section.ts'
 import { snapshot } from './sections/snapshot.ts'
 import { stage } from './sections/stage.ts'
-import { FULL, SMALL } from './settings.ts'
 
 /**
  * `npm run bench`: every section, then docs/benchmarks.md from all results there are. Ends with 1 if a section fails or a
@@ -55,12 +55,12 @@ const startedAt = performance.now()
 const say = (line: string): void =>
   console.log(`${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(5)} s  ${line}`)
 
-let ground: Ground | undefined
+let testbed: Testbed | undefined
 
 const measure = async (section: Section): Promise<{ found: Found; settings: Record<string, string> }> => {
   if (section.needs === 'nothing') return { found: await section.measure(sizes, say), settings: {} }
-  ground ??= await openGround(sizes, say)
-  return { found: await section.measure(ground), settings: ground.settings }
+  testbed ??= await openTestbed(sizes, say)
+  return { found: await section.measure(testbed), settings: testbed.settings }
 }
 
 const run = async (section: Section): Promise<Result> => {
@@ -93,10 +93,10 @@ for (const section of SECTIONS.filter(({ name }) => wanted.includes(name)))
     failed.push(section.name)
     console.error(error)
     // What a failed section left running must not disturb the next one.
-    if (ground !== undefined) await closeGround(ground)
-    ground = undefined
+    if (testbed !== undefined) await closeTestbed(testbed)
+    testbed = undefined
   }
-if (ground !== undefined) await closeGround(ground)
+if (testbed !== undefined) await closeTestbed(testbed)
 
 const results = await kept(small, NAMES)
 const path = small ? join(LOCAL, 'bench', 'small', 'benchmarks.md') : join(ROOT, 'docs', 'benchmarks.md')

@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises'
 import type { Database } from '../../functions/store/database.ts'
-import { LANES } from '../floor.ts'
+import { LANES } from '../harness/floor.ts'
+import type { Method, Target } from './method.ts'
 import type { Tools } from './tools.ts'
-import type { Target, Way } from './way.ts'
 
 /** Where the rows stand that mydumper dumps: it takes whole tables. */
 const SOURCE = 'bench_dump'
@@ -33,7 +33,7 @@ export const dumpSlice = async (tools: Tools, database: Database, target: Target
 }
 
 /** Its loader; with the binary log, which it would switch off by default. It deletes whole tables only. */
-export const myloader = (tools: Tools): Way => ({
+export const myloader = (tools: Tools): Method => ({
   name: `myloader, ${LANES} threads`,
   step: 'register',
   pace: 'fast',

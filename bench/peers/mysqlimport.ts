@@ -1,12 +1,12 @@
-import { LANES } from '../floor.ts'
+import { LANES } from '../harness/floor.ts'
+import type { Method, Target } from './method.ts'
 import type { Tools } from './tools.ts'
-import type { Target, Way } from './way.ts'
 
 /** MySQL’s own loader: LOAD DATA LOCAL from the command line, a transaction a file. It deletes whole tables only. */
 const started = (tools: Tools, { host, port, user, database }: Target, args: readonly string[]) =>
   tools.start('mysqlimport', ['-h', host, '-P', String(port), '-u', user, '--local', '--silent', database, ...args])
 
-export const mysqlimport = (tools: Tools): readonly Way[] => [
+export const mysqlimport = (tools: Tools): readonly Method[] => [
   {
     name: 'mysqlimport, one file',
     step: 'register',

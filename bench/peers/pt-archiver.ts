@@ -1,8 +1,8 @@
+import type { Method } from './method.ts'
 import type { Tools } from './tools.ts'
-import type { Way } from './way.ts'
 
 /** Percona Toolkit’s archiver as a deleter: chunks of 10,000 rows along the primary key, each committed. */
-export const ptArchiver = (tools: Tools): Way => ({
+export const ptArchiver = (tools: Tools): Method => ({
   name: 'pt-archiver',
   step: 'delete',
   pace: 'fast',

@@ -3,12 +3,12 @@ import { CHUNK_ROWS_MAX } from '../../functions/contract/limits.ts'
 import type { Slice } from '../../functions/contract/words.ts'
 import { Database } from '../../functions/store/database.ts'
 import { exclusively } from '../../functions/store/transaction.ts'
-import { type ChunkRun, deleteAll, openChunkRun, registerAll } from '../chunk-run.ts'
-import { median, millis, rateOf, whole } from '../figures.ts'
-import { bareRegisterMs, LANES } from '../floor.ts'
-import { emptySlice, fileOf, type Ground, measuredSlice, ready } from '../ground.ts'
-import { longestTransactionMs } from '../server.ts'
-import { type StagedFile, stageFile } from '../staged-file.ts'
+import { type ChunkRun, deleteAll, openChunkRun, registerAll } from '../harness/chunk-run.ts'
+import { median, millis, rateOf, whole } from '../harness/figures.ts'
+import { bareRegisterMs, LANES } from '../harness/floor.ts'
+import { longestTransactionMs } from '../harness/server.ts'
+import { type StagedFile, stageFile } from '../harness/staged-file.ts'
+import { emptySlice, fileOf, measuredSlice, ready, type Testbed } from '../harness/testbed.ts'
 import type { Section } from './section.ts'
 
 /** The default is right where its transactions stay short, and of the sizes for which they do it comes close to the best rate. */
@@ -26,8 +26,8 @@ type Figures = {
 }
 
 /** How long it takes to hold the job row exclusively, as every raise of a fence does, while `work` runs. */
-const raisesDuring = async (ground: Ground, { guarded }: ChunkRun, work: Promise<unknown>): Promise<number[]> => {
-  const database = new Database(ground.stack.database.appAddress)
+const raisesDuring = async (testbed: Testbed, { guarded }: ChunkRun, work: Promise<unknown>): Promise<number[]> => {
+  const database = new Database(testbed.stack.database.appAddress)
   await database.rows('select 1')
   const taken: number[] = []
   let running = true
@@ -47,16 +47,16 @@ const raisesDuring = async (ground: Ground, { guarded }: ChunkRun, work: Promise
 }
 
 /** One replacement with chunks of one size. Raises make the lanes wait, so a round has them or is timed. */
-const measureRound = async (ground: Ground, slice: Slice, figures: Figures, timed: boolean): Promise<void> => {
-  const { stack, setting } = ground
+const measureRound = async (testbed: Testbed, slice: Slice, figures: Figures, timed: boolean): Promise<void> => {
+  const { stack, setting } = testbed
   const { staged } = figures
   const run = await openChunkRun(stack, slice, staged)
-  await ready(ground)
+  await ready(testbed)
   const deleting = deleteAll(run, staged)
-  if (!timed) figures.raiseMs.push(...(await raisesDuring(ground, run, deleting)))
+  if (!timed) figures.raiseMs.push(...(await raisesDuring(testbed, run, deleting)))
   const deleteMs = await deleting
   const registering = registerAll(run)
-  if (!timed) figures.raiseMs.push(...(await raisesDuring(ground, run, registering)))
+  if (!timed) figures.raiseMs.push(...(await raisesDuring(testbed, run, registering)))
   const registerMs = await registering
   if (timed) {
     figures.deleteMs.push(deleteMs)
@@ -68,30 +68,30 @@ const measureRound = async (ground: Ground, slice: Slice, figures: Figures, time
 }
 
 /** Every size once a round, up and down in turn: the machine's own pace changes within minutes. */
-const measure = async (ground: Ground): Promise<Figures[]> => {
-  const { stack, sizes } = ground
-  const path = await fileOf(ground, sizes.rows)
+const measure = async (testbed: Testbed): Promise<Figures[]> => {
+  const { stack, sizes } = testbed
+  const path = await fileOf(testbed, sizes.rows)
   const all: Figures[] = []
   for (const chunkRows of sizes.chunkRows) {
     const staged = await stageFile(path, chunkRows)
     all.push({ chunkRows, staged, deleteMs: [], registerMs: [], longestMs: 0, raiseMs: [] })
   }
-  const slice = await measuredSlice(ground, 3)
-  await emptySlice(ground, slice)
+  const slice = await measuredSlice(testbed, 3)
+  await emptySlice(testbed, slice)
   const [first] = all
   if (first !== undefined) await bareRegisterMs(stack, slice, first.staged)
   for (let round = 0; round <= sizes.rounds; round += 1) {
     for (const figures of round % 2 === 0 ? all : all.toReversed())
-      await measureRound(ground, slice, figures, round < sizes.rounds)
-    ground.say(`round ${round + 1} of ${sizes.rounds + 1}`)
+      await measureRound(testbed, slice, figures, round < sizes.rounds)
+    testbed.say(`round ${round + 1} of ${sizes.rounds + 1}`)
   }
-  await emptySlice(ground, slice)
+  await emptySlice(testbed, slice)
   return all
 }
 
-const report = async (ground: Ground) => {
-  const { rows } = ground.sizes
-  const figures = await measure(ground)
+const report = async (testbed: Testbed) => {
+  const { rows } = testbed.sizes
+  const figures = await measure(testbed)
   // Both ways together: a size that is good for one and bad for the other is not good.
   const rateBoth = (one: Figures) => rateOf(2 * rows, median(one.deleteMs) + median(one.registerMs))
   const short = figures.filter(({ longestMs }) => longestMs < TRANSACTION_MS_MAX)
@@ -103,7 +103,7 @@ const report = async (ground: Ground) => {
   return {
     tables: [
       {
-        title: `${whole(rows)} rows by the size of a chunk, ${LANES} lanes, medians of ${ground.sizes.rounds} rounds, the sizes in turn`,
+        title: `${whole(rows)} rows by the size of a chunk, ${LANES} lanes, medians of ${testbed.sizes.rounds} rounds, the sizes in turn`,
         head: [
           'rows of a chunk',
           'delete, rows/s',
@@ -152,6 +152,6 @@ export const chunks: Section = {
   title: 'Rows of a chunk',
   about:
     'The same delete and load with chunks around the default size: throughput, the longest transaction, and how long a take-over waits.',
-  needs: 'ground',
+  needs: 'testbed',
   measure: report,
 }

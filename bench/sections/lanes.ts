@@ -1,7 +1,7 @@
-import { median, millis, rateOf, ratio, whole } from '../figures.ts'
-import { fillFloor, floorTimes, type Ground, type Times } from '../ground.ts'
-import { withLanes } from '../lanes.ts'
-import { registerFirst, runTimes, stagedOf } from '../sharelock.ts'
+import { median, millis, rateOf, ratio, whole } from '../harness/figures.ts'
+import { withLanes } from '../harness/lanes.ts'
+import { registerFirst, runTimes, stagedOf } from '../harness/sharelock.ts'
+import { fillFloor, floorTimes, type Testbed, type Times } from '../harness/testbed.ts'
 import type { Section } from './section.ts'
 
 /** No target stands on these figures. */
@@ -9,33 +9,33 @@ const ROUNDS_MAX = 2
 
 type Figures = { readonly lanes: number; readonly own: Times[]; readonly floor: Times[] }
 
-const measure = async (ground: Ground): Promise<Figures[]> => {
-  const { sizes } = ground
-  const registered = await registerFirst(ground, 1, sizes.rows)
-  const staged = await stagedOf(ground, registered)
-  const floorSlice = await fillFloor(ground, staged)
+const measure = async (testbed: Testbed): Promise<Figures[]> => {
+  const { sizes } = testbed
+  const registered = await registerFirst(testbed, 1, sizes.rows)
+  const staged = await stagedOf(testbed, registered)
+  const floorSlice = await fillFloor(testbed, staged)
   const figures: Figures[] = []
   const rounds = Math.min(sizes.rounds, ROUNDS_MAX)
   for (const lanes of sizes.lanes) {
     const own: Times[] = []
     const floor: Times[] = []
-    await withLanes(ground.stack, lanes, async () => {
+    await withLanes(testbed.stack, lanes, async () => {
       // The first run with more lanes starts sandboxes; it is not counted.
-      await runTimes(ground, registered)
+      await runTimes(testbed, registered)
       for (let round = 0; round < rounds; round += 1) {
-        floor.push(await floorTimes(ground, floorSlice, staged, lanes))
-        own.push(await runTimes(ground, registered))
+        floor.push(await floorTimes(testbed, floorSlice, staged, lanes))
+        own.push(await runTimes(testbed, registered))
       }
     })
     figures.push({ lanes, own, floor })
-    ground.say(`${lanes} lanes done`)
+    testbed.say(`${lanes} lanes done`)
   }
   return figures
 }
 
-const report = async (ground: Ground) => {
-  const { rows } = ground.sizes
-  const figures = (await measure(ground)).map(({ lanes, own, floor }) => {
+const report = async (testbed: Testbed) => {
+  const { rows } = testbed.sizes
+  const figures = (await measure(testbed)).map(({ lanes, own, floor }) => {
     const rate = (times: readonly Times[], of: keyof Times) => rateOf(rows, median(times.map((time) => time[of])))
     return {
       label: `${lanes}`,
@@ -78,6 +78,6 @@ export const lanes: Section = {
   name: 'lanes',
   title: 'Lanes',
   about: 'The same run with 1, 2 and 4 lanes: the machine’s two Maps are hosted with another MaxConcurrency.',
-  needs: 'ground',
+  needs: 'testbed',
   measure: report,
 }

@@ -1,12 +1,12 @@
 import { totalsOf } from '../../functions/store/share-ratio.ts'
-import { median, millis, rateOf, ratio, whole } from '../figures.ts'
-import { bareDeleteMs, bareRegisterMs } from '../floor.ts'
-import { emptySlice, fillFloor, floorTimes, type Ground, ready, type Times } from '../ground.ts'
-import { type Field, openField, openPlot, type Plot } from '../peers/field.ts'
-import type { Step, Way } from '../peers/way.ts'
-import type { Verdict } from '../result.ts'
-import { longestTransactionMs } from '../server.ts'
-import { registerFirst, runTimes, stagedOf } from '../sharelock.ts'
+import { median, millis, rateOf, ratio, whole } from '../harness/figures.ts'
+import { bareDeleteMs, bareRegisterMs } from '../harness/floor.ts'
+import type { Verdict } from '../harness/result.ts'
+import { longestTransactionMs } from '../harness/server.ts'
+import { registerFirst, runTimes, stagedOf } from '../harness/sharelock.ts'
+import { emptySlice, fillFloor, floorTimes, ready, type Testbed, type Times } from '../harness/testbed.ts'
+import type { Method, Step } from '../peers/method.ts'
+import { openPeers, openTrial, type Peers, type Trial } from '../peers/peers.ts'
 import type { Found, Section } from './section.ts'
 
 /** Rounds of whoever is fast; the slow ones run long enough to be measured once. */
@@ -15,7 +15,7 @@ const FAST_ROUNDS_MAX = 2
 const STEPS = ['delete', 'register'] as const
 const OWN = ['floor', 'Sharelock']
 
-/** One way's figures in one step. */
+/** One method's figures in one step. */
 type Line = {
   readonly name: string
   readonly step: Step
@@ -26,53 +26,53 @@ type Line = {
   readonly longestMs: number
 }
 
-/** Prepares the slice, runs the way once, and looks whether it did what it should. */
-const runWay = async (
-  ground: Ground,
-  { slice, staged, target }: Plot,
-  way: Way,
+/** Prepares the slice, runs the method once, and looks whether it did what it should. */
+const runMethod = async (
+  testbed: Testbed,
+  { slice, staged, target }: Trial,
+  method: Method,
 ): Promise<{ ms: number; longestMs: number }> => {
-  const { stack, setting } = ground
-  await emptySlice(ground, slice)
+  const { stack, setting } = testbed
+  await emptySlice(testbed, slice)
   await bareRegisterMs(stack, slice, staged)
-  await ready(ground)
+  await ready(testbed)
   // As in every other job, the load runs while the rows deleted before it are purged.
-  if (way.step === 'register') await bareDeleteMs(stack, slice, staged)
+  if (method.step === 'register') await bareDeleteMs(stack, slice, staged)
   const startedAt = performance.now()
-  const { code, said } = await way.start(target).ended
+  const { code, said } = await method.start(target).ended
   const ms = performance.now() - startedAt
   const { rows } = await totalsOf(setting.database, slice)
-  if (code !== 0 || rows !== (way.step === 'register' ? staged.manifest.rows : 0))
-    throw new Error(`${way.name} ended with ${code} and left ${rows} rows: ${said}`)
+  if (code !== 0 || rows !== (method.step === 'register' ? staged.manifest.rows : 0))
+    throw new Error(`${method.name} ended with ${code} and left ${rows} rows: ${said}`)
   return { ms, longestMs: await longestTransactionMs(setting.database, target.user) }
 }
 
-const measureWay = async (ground: Ground, plot: Plot, way: Way): Promise<Line> => {
-  const rounds = way.pace === 'fast' ? Math.min(ground.sizes.rounds, FAST_ROUNDS_MAX) : 1
+const measureMethod = async (testbed: Testbed, trial: Trial, method: Method): Promise<Line> => {
+  const rounds = method.pace === 'fast' ? Math.min(testbed.sizes.rounds, FAST_ROUNDS_MAX) : 1
   const found: { ms: number; longestMs: number }[] = []
-  for (let round = 0; round < rounds; round += 1) found.push(await runWay(ground, plot, way))
-  ground.say(`${way.name} done`)
+  for (let round = 0; round < rounds; round += 1) found.push(await runMethod(testbed, trial, method))
+  testbed.say(`${method.name} done`)
   return {
-    name: way.name,
-    step: way.step,
-    atomic: way.atomic,
-    rows: plot.staged.manifest.rows,
+    name: method.name,
+    step: method.step,
+    atomic: method.atomic,
+    rows: trial.staged.manifest.rows,
     ms: median(found.map(({ ms }) => ms)),
     longestMs: Math.max(...found.map(({ longestMs }) => longestMs)),
   }
 }
 
 /** Sharelock and the floor, before each peer that is fast: the machine's own pace changes within minutes. */
-const measureOwn = async (ground: Ground, peers: (before: () => Promise<void>) => Promise<Line[]>) => {
-  const { rows } = ground.sizes
-  const registered = await registerFirst(ground, 1, rows)
-  const staged = await stagedOf(ground, registered)
-  const floorSlice = await fillFloor(ground, staged)
+const measureOwn = async (testbed: Testbed, peers: (before: () => Promise<void>) => Promise<Line[]>) => {
+  const { rows } = testbed.sizes
+  const registered = await registerFirst(testbed, 1, rows)
+  const staged = await stagedOf(testbed, registered)
+  const floorSlice = await fillFloor(testbed, staged)
   const floor: Times[] = []
   const own: Times[] = []
   const both = async () => {
-    floor.push(await floorTimes(ground, floorSlice, staged))
-    own.push(await runTimes(ground, registered))
+    floor.push(await floorTimes(testbed, floorSlice, staged))
+    own.push(await runTimes(testbed, registered))
   }
   const lines = await peers(both)
   const line = (name: string, step: Step, times: readonly Times[]): Line => ({
@@ -83,24 +83,24 @@ const measureOwn = async (ground: Ground, peers: (before: () => Promise<void>) =
   return [...STEPS.flatMap((step) => [line('floor', step, floor), line('Sharelock', step, own)]), ...lines]
 }
 
-const measurePeers = async (ground: Ground, field: Field, before: () => Promise<void>): Promise<Line[]> => {
-  const { rows, slowishRows, slowRows } = ground.sizes
+const measurePeers = async (testbed: Testbed, peers: Peers, before: () => Promise<void>): Promise<Line[]> => {
+  const { rows, slowishRows, slowRows } = testbed.sizes
   const lines: Line[] = []
   for (const [pace, size] of Object.entries({ fast: rows, slowish: slowishRows, slow: slowRows })) {
-    const plot = await openPlot(ground, field, size)
-    for (const way of field.ways) {
-      if (way.pace !== pace) continue
+    const trial = await openTrial(testbed, peers, size)
+    for (const method of peers.methods) {
+      if (method.pace !== pace) continue
       if (pace === 'fast') await before()
-      lines.push(await measureWay(ground, plot, way))
+      lines.push(await measureMethod(testbed, trial, method))
     }
-    await emptySlice(ground, plot.slice)
+    await emptySlice(testbed, trial.slice)
   }
   return lines
 }
 
-const report = async (ground: Ground): Promise<Found> => {
-  const field = await openField(ground)
-  const lines = await measureOwn(ground, (before) => measurePeers(ground, field, before))
+const report = async (testbed: Testbed): Promise<Found> => {
+  const peers = await openPeers(testbed)
+  const lines = await measureOwn(testbed, (before) => measurePeers(testbed, peers, before))
   const rate = ({ rows, ms }: Line) => rateOf(rows, ms)
   const steps = STEPS.map((step) => {
     const all = lines.filter((line) => line.step === step)
@@ -138,12 +138,12 @@ const report = async (ground: Ground): Promise<Found> => {
       verdict(`${step}: faster than every other peer, too`, own, peers),
     ]),
     notes: [
-      ...field.absent,
+      ...peers.absent,
       'Peers are timed as processes, from their start to their exit; Sharelock from its first chunk to the transition after the last. mysqlimport and myloader delete whole tables only, pt-archiver loads no files. Ways that commit every row, or every 250, are measured on fewer rows.',
-      'What a killed way leaves is what a reader then finds, measured in the next section: Sharelock’s readers find no rows and a sentence until its run is resumed; one transaction for everything rolls back. A loader of a file a chunk is the floor by another program. One DELETE leaves all of purge to whoever comes next, for nothing can be purged before its end; chunks share the two cores with theirs.',
+      'What a killed method leaves is what a reader then finds, measured in the next section: Sharelock’s readers find no rows and a sentence until its run is resumed; one transaction for everything rolls back. A loader of a file a chunk is the floor by another program. One DELETE leaves all of purge to whoever comes next, for nothing can be purged before its end; chunks share the two cores with theirs.',
       'No peer checks the file, keeps two runs apart, or hides the half-replaced slice from readers.',
     ],
-    settings: field.versions,
+    settings: peers.versions,
   }
 }
 
@@ -152,6 +152,6 @@ export const peers: Section = {
   title: 'The same job by other means',
   about:
     'Deleting a slice and loading its file into the same table, beside the neighbouring slices, by tools of the field and by the old ways. The same server and the same durability for all: a flushed log and a flushed binary log at each commit, no TLS.',
-  needs: 'ground',
+  needs: 'testbed',
   measure: report,
 }

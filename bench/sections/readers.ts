@@ -1,11 +1,11 @@
 import { availableParallelism, setPriority } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Stack } from '../../local/stack.ts'
-import { atMost, millis, quantile, ratio, whole } from '../figures.ts'
-import { fillFloor, floorTimes, type Ground, ready } from '../ground.ts'
-import { withLanes } from '../lanes.ts'
-import { type Reader, startReader } from '../reader.ts'
-import { registerFirst, runTimes, stagedOf } from '../sharelock.ts'
+import { atMost, millis, quantile, ratio, whole } from '../harness/figures.ts'
+import { withLanes } from '../harness/lanes.ts'
+import { type Reader, startReader } from '../harness/reader.ts'
+import { registerFirst, runTimes, stagedOf } from '../harness/sharelock.ts'
+import { fillFloor, floorTimes, ready, type Testbed } from '../harness/testbed.ts'
 import type { Section } from './section.ts'
 
 const P99_GROWTH_MAX = 2
@@ -28,12 +28,12 @@ const yieldCores = ({ lambda, aws }: Stack): void => {
 }
 
 /** Latencies while `work` is repeated for the reader's time. */
-const beside = async (ground: Ground, reader: Reader, work: () => Promise<unknown>): Promise<number[]> => {
-  const until = Date.now() + ground.sizes.readerS * 1_000
+const beside = async (testbed: Testbed, reader: Reader, work: () => Promise<unknown>): Promise<number[]> => {
+  const until = Date.now() + testbed.sizes.readerS * 1_000
   const latencies: number[] = []
   while (Date.now() < until) {
     // What preceded does not count; neither does the pause in which the server settles.
-    await ready(ground)
+    await ready(testbed)
     await reader.take()
     await work()
     latencies.push(...(await reader.take()))
@@ -41,25 +41,25 @@ const beside = async (ground: Ground, reader: Reader, work: () => Promise<unknow
   return latencies
 }
 
-const report = async (ground: Ground) => {
-  const registered = await registerFirst(ground, 1, ground.sizes.rows)
-  const staged = await stagedOf(ground, registered)
-  const floorSlice = await fillFloor(ground, staged)
-  const [neighbour] = ground.neighbours
+const report = async (testbed: Testbed) => {
+  const registered = await registerFirst(testbed, 1, testbed.sizes.rows)
+  const staged = await stagedOf(testbed, registered)
+  const floorSlice = await fillFloor(testbed, staged)
+  const [neighbour] = testbed.neighbours
   if (neighbour === undefined) throw new Error('there is no neighbour to read')
-  const reader = await startReader(ground.stack, neighbour)
+  const reader = await startReader(testbed.stack, neighbour)
   try {
-    yieldCores(ground.stack)
+    yieldCores(testbed.stack)
     const rest: number[] = []
     const runs: { label: string; lanes: number; latencies: number[] }[] = []
     for (const lanes of BESIDE_LANES) {
       const name = `${lanes} ${lanes === 1 ? 'lane' : 'lanes'}`
-      const floor = () => floorTimes(ground, floorSlice, staged, lanes)
-      const own = () => withLanes(ground.stack, lanes, () => runTimes(ground, registered))
+      const floor = () => floorTimes(testbed, floorSlice, staged, lanes)
+      const own = () => withLanes(testbed.stack, lanes, () => runTimes(testbed, registered))
       // Before each pair: the machine's own pace changes within minutes.
-      rest.push(...(await beside(ground, reader, () => sleep(ground.sizes.readerS * 1_000))))
-      runs.push({ label: `floor, ${name}`, lanes, latencies: await beside(ground, reader, floor) })
-      runs.push({ label: `Sharelock, ${name}`, lanes, latencies: await beside(ground, reader, own) })
+      rest.push(...(await beside(testbed, reader, () => sleep(testbed.sizes.readerS * 1_000))))
+      runs.push({ label: `floor, ${name}`, lanes, latencies: await beside(testbed, reader, floor) })
+      runs.push({ label: `Sharelock, ${name}`, lanes, latencies: await beside(testbed, reader, own) })
     }
     const p99 = (latencies: readonly number[]) => quantile(latencies, 0.99)
     const growth = (latencies: readonly number[]) => p99(latencies) / p99(rest)
@@ -107,6 +107,6 @@ export const readers: Section = {
   name: 'readers',
   title: 'Readers beside the job',
   about: 'A settlement program reads a neighbouring slice while another one is deleted and loaded.',
-  needs: 'ground',
+  needs: 'testbed',
   measure: report,
 }

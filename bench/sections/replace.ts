@@ -1,9 +1,9 @@
-import { atLeast, atMost, median, millis, rateOf, ratio, whole } from '../figures.ts'
-import { LANES } from '../floor.ts'
-import { fillFloor, floorTimes, type Ground, type Times } from '../ground.ts'
-import { registerFirst, runTimes, stagedOf } from '../sharelock.ts'
-import { takeOverMs } from '../take-over.ts'
+import { atLeast, atMost, median, millis, rateOf, ratio, whole } from '../harness/figures.ts'
+import { LANES } from '../harness/floor.ts'
+import { registerFirst, runTimes, stagedOf } from '../harness/sharelock.ts'
+import { fillFloor, floorTimes, type Testbed, type Times } from '../harness/testbed.ts'
 import type { Section } from './section.ts'
+import { takeOverMs } from './take-over.ts'
 
 /** Targets stand on these ratios, and a round differs from the next by a tenth and more, so there are more of them. */
 const ROUNDS_TIMES = 3
@@ -13,31 +13,31 @@ const TRANSACTION_MS_MAX = 500
 const TAKE_OVER_MS_MAX = 500
 
 /** Alternates Sharelock and the floor on one server, so that both meet the same machine, caches and disk. */
-const measure = async (ground: Ground) => {
-  const { rows } = ground.sizes
-  const rounds = ground.sizes.rounds * ROUNDS_TIMES
-  const registered = await registerFirst(ground, 1, rows)
-  const staged = await stagedOf(ground, registered)
-  const floorSlice = await fillFloor(ground, staged)
+const measure = async (testbed: Testbed) => {
+  const { rows } = testbed.sizes
+  const rounds = testbed.sizes.rounds * ROUNDS_TIMES
+  const registered = await registerFirst(testbed, 1, rows)
+  const staged = await stagedOf(testbed, registered)
+  const floorSlice = await fillFloor(testbed, staged)
   const floor: Times[] = []
   const sharelock: Times[] = []
   for (let round = 1; round <= rounds; round += 1) {
     const turns = [
-      async () => floor.push(await floorTimes(ground, floorSlice, staged)),
-      async () => sharelock.push(await runTimes(ground, registered)),
+      async () => floor.push(await floorTimes(testbed, floorSlice, staged)),
+      async () => sharelock.push(await runTimes(testbed, registered)),
     ]
     // Each goes first in turn: whoever follows finds the pages that the other left to be written.
     for (const turn of round % 2 === 1 ? turns : turns.reverse()) await turn()
-    ground.say(`round ${round} of ${rounds}`)
+    testbed.say(`round ${round} of ${rounds}`)
   }
   const takeOvers: number[] = []
-  for (let round = 1; round <= ground.sizes.rounds; round += 1) takeOvers.push(await takeOverMs(ground, registered))
+  for (let round = 1; round <= testbed.sizes.rounds; round += 1) takeOvers.push(await takeOverMs(testbed, registered))
   return { floor, sharelock, takeOvers }
 }
 
-const report = async (ground: Ground) => {
-  const { rows } = ground.sizes
-  const { floor, sharelock, takeOvers } = await measure(ground)
+const report = async (testbed: Testbed) => {
+  const { rows } = testbed.sizes
+  const { floor, sharelock, takeOvers } = await measure(testbed)
   const steps = [
     { name: 'delete', of: 'deleteMs' as const, longest: 'longestDeleteMs' as const },
     { name: 'register', of: 'registerMs' as const, longest: 'longestRegisterMs' as const },
@@ -96,6 +96,6 @@ export const replace: Section = {
   title: 'Sharelock beside the physical floor',
   about:
     'A full slice is deleted and loaded again. The floor is the same LOAD DATA and range DELETE statements on as many bare connections, without lock, guard, ledger or worker processes. Sharelock’s time runs from its first chunk task to the transition after the last, counting and summing of the slice included.',
-  needs: 'ground',
+  needs: 'testbed',
   measure: report,
 }

@@ -1,19 +1,19 @@
-import { atLeast, median, millis, rateOf, ratio, whole } from '../figures.ts'
-import { emptySlice, type Ground, type Times } from '../ground.ts'
-import { registerFirst, runTimes } from '../sharelock.ts'
+import { atLeast, median, millis, rateOf, ratio, whole } from '../harness/figures.ts'
+import { registerFirst, runTimes } from '../harness/sharelock.ts'
+import { emptySlice, type Testbed, type Times } from '../harness/testbed.ts'
 import type { Section } from './section.ts'
 
 const FLAT_MIN = 0.8
 
 /** Slices 11 to 13; each is emptied afterwards, so that the next stands beside the neighbours only. */
-const measure = async (ground: Ground) => {
+const measure = async (testbed: Testbed) => {
   const figures: { rows: number; deleteRate: number; registerRate: number; longestMs: [number, number] }[] = []
-  for (const [place, rows] of ground.sizes.scale.entries()) {
-    const registered = await registerFirst(ground, 11 + place, rows)
+  for (const [place, rows] of testbed.sizes.scale.entries()) {
+    const registered = await registerFirst(testbed, 11 + place, rows)
     const times: Times[] = []
     // The largest takes a minute a round, and its own length evens out what rounds are for.
-    const rounds = place === ground.sizes.scale.length - 1 ? 1 : ground.sizes.rounds
-    for (let round = 0; round < rounds; round += 1) times.push(await runTimes(ground, registered))
+    const rounds = place === testbed.sizes.scale.length - 1 ? 1 : testbed.sizes.rounds
+    for (let round = 0; round < rounds; round += 1) times.push(await runTimes(testbed, registered))
     figures.push({
       rows,
       deleteRate: rateOf(rows, median(times.map(({ deleteMs }) => deleteMs))),
@@ -23,15 +23,15 @@ const measure = async (ground: Ground) => {
         Math.max(...times.map((one) => one.longestRegisterMs)),
       ],
     })
-    await emptySlice(ground, registered.slice)
-    ground.registered.delete(11 + place)
-    ground.say(`${whole(rows)} rows done`)
+    await emptySlice(testbed, registered.slice)
+    testbed.registered.delete(11 + place)
+    testbed.say(`${whole(rows)} rows done`)
   }
   return figures
 }
 
-const report = async (ground: Ground) => {
-  const figures = await measure(ground)
+const report = async (testbed: Testbed) => {
+  const figures = await measure(testbed)
   const [, base, largest] = figures
   if (base === undefined || largest === undefined) throw new Error('three sizes are needed')
   const flat = (of: 'deleteRate' | 'registerRate'): number => largest[of] / base[of]
@@ -70,6 +70,6 @@ export const scale: Section = {
   name: 'scale',
   title: 'From a tenth of a million to eight million rows',
   about: 'The same run on slices of three sizes, production’s lanes, the full slice before and after.',
-  needs: 'ground',
+  needs: 'testbed',
   measure: report,
 }

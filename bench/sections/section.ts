@@ -1,6 +1,6 @@
-import type { Ground, Say } from '../ground.ts'
-import type { Findings } from '../result.ts'
-import type { Sizes } from '../settings.ts'
+import type { Findings } from '../harness/result.ts'
+import type { Sizes } from '../harness/settings.ts'
+import type { Say, Testbed } from '../harness/testbed.ts'
 
 type Common = {
   readonly name: string
@@ -11,9 +11,9 @@ type Common = {
 /** What the findings say about themselves beside the machine: versions and settings of servers and peers. */
 export type Found = Findings & { readonly settings?: Readonly<Record<string, string>> }
 
-/** A part of the benchmark that can be run by itself. Those that need MySQL share one ground. */
+/** A part of the benchmark that can be run by itself. Those that need MySQL share one testbed. */
 export type Section = Common &
   (
-    | { readonly needs: 'ground'; readonly measure: (ground: Ground) => Promise<Found> }
+    | { readonly needs: 'testbed'; readonly measure: (testbed: Testbed) => Promise<Found> }
     | { readonly needs: 'nothing'; readonly measure: (sizes: Sizes, say: Say) => Promise<Found> }
   )

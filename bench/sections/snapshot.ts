@@ -1,9 +1,9 @@
 import { createConnection } from 'mysql2/promise'
-import { deleteAll, openChunkRun } from '../chunk-run.ts'
-import { atMost, median, millis, ratio, whole } from '../figures.ts'
-import { bareRegisterMs } from '../floor.ts'
-import { emptySlice, fileOf, type Ground, measuredSlice, ready } from '../ground.ts'
-import { type StagedFile, stageFile } from '../staged-file.ts'
+import { deleteAll, openChunkRun } from '../harness/chunk-run.ts'
+import { atMost, median, millis, ratio, whole } from '../harness/figures.ts'
+import { bareRegisterMs } from '../harness/floor.ts'
+import { type StagedFile, stageFile } from '../harness/staged-file.ts'
+import { emptySlice, fileOf, measuredSlice, ready, type Testbed } from '../harness/testbed.ts'
 import type { Section } from './section.ts'
 
 const LAST_TO_FIRST_MAX = 2
@@ -14,12 +14,12 @@ const END_CHUNKS = 5
 type Ends = { readonly first: number; readonly last: number; readonly firstMs: number; readonly lastMs: number }
 
 /** Deletes a full slice on one lane, so that chunks are in order. */
-const deleteSlice = async (ground: Ground, staged: StagedFile): Promise<Ends> => {
-  const slice = await measuredSlice(ground, 4)
-  await emptySlice(ground, slice)
-  await bareRegisterMs(ground.stack, slice, staged)
-  const run = await openChunkRun(ground.stack, slice, staged, 1)
-  await ready(ground)
+const deleteSlice = async (testbed: Testbed, staged: StagedFile): Promise<Ends> => {
+  const slice = await measuredSlice(testbed, 4)
+  await emptySlice(testbed, slice)
+  await bareRegisterMs(testbed.stack, slice, staged)
+  const run = await openChunkRun(testbed.stack, slice, staged, 1)
+  await ready(testbed)
   await deleteAll(run, staged)
   const durations = run.workers[0]?.chunkMs ?? []
   await run.close()
@@ -32,23 +32,23 @@ const deleteSlice = async (ground: Ground, staged: StagedFile): Promise<Ends> =>
 }
 
 /** Deletes while another connection holds a snapshot of before, so that no deleted row can be purged. */
-const deleteBesideSnapshot = async (ground: Ground, staged: StagedFile): Promise<Ends> => {
-  const { host, port, master, name } = ground.stack.database
+const deleteBesideSnapshot = async (testbed: Testbed, staged: StagedFile): Promise<Ends> => {
+  const { host, port, master, name } = testbed.stack.database
   const old = await createConnection({ host, port, ...master, database: name })
   try {
     await old.query('set session transaction isolation level repeatable read')
     await old.query('start transaction with consistent snapshot')
-    return await deleteSlice(ground, staged)
+    return await deleteSlice(testbed, staged)
   } finally {
     old.destroy()
   }
 }
 
-const report = async (ground: Ground) => {
-  const rows = ground.sizes.snapshotRows
-  const staged = await stageFile(await fileOf(ground, rows))
-  const without = await deleteSlice(ground, staged)
-  const beside = await deleteBesideSnapshot(ground, staged)
+const report = async (testbed: Testbed) => {
+  const rows = testbed.sizes.snapshotRows
+  const staged = await stageFile(await fileOf(testbed, rows))
+  const without = await deleteSlice(testbed, staged)
+  const beside = await deleteBesideSnapshot(testbed, staged)
   const growth = beside.lastMs / beside.firstMs
   const line = (name: string, ends: Ends) => [
     ...[name, millis(ends.firstMs), millis(ends.lastMs), ratio(ends.lastMs / ends.firstMs)],
@@ -73,6 +73,6 @@ export const snapshot: Section = {
   title: 'Beside an old snapshot',
   about:
     'A reader holds a snapshot from before the delete, so that no deleted row can be purged. A delete that walks over its own deleted rows gets slower with every chunk.',
-  needs: 'ground',
+  needs: 'testbed',
   measure: report,
 }

@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { generateRatios } from '../../local/generate.ts'
-import { atMost, ratio, whole } from '../figures.ts'
-import type { Say } from '../ground.ts'
-import { packageVersion } from '../machine.ts'
-import type { Sizes } from '../settings.ts'
-import { measurePass, type Pass } from '../stage.ts'
+import { atMost, ratio, whole } from '../harness/figures.ts'
+import { packageVersion } from '../harness/machine.ts'
+import type { Sizes } from '../harness/settings.ts'
+import type { Say } from '../harness/testbed.ts'
 import type { Found, Section } from './section.ts'
+import { measurePass, type Pass } from './stage-pass.ts'
 
 /** For the smaller file, and for what each further row adds. */
 const SECONDS_MAX = 10

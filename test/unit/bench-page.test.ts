@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { chartBlock } from '../../bench/charts.ts'
-import { page } from '../../bench/page.ts'
-import type { Result } from '../../bench/result.ts'
+import { chartBlock } from '../../bench/harness/charts.ts'
+import { page } from '../../bench/harness/page.ts'
+import type { Result } from '../../bench/harness/result.ts'
 
 const result: Result = {
   section: 'peers',

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { type Connection, createConnection, type ResultSetHeader } from 'mysql2/promise'
+import type { Method, Target } from './method.ts'
 import { start } from './tools.ts'
-import type { Target, Way } from './way.ts'
 
 /** What stood before Sharelock: plain statements from a Node program, each committed by itself. Run as a program it is one. */
 
@@ -40,17 +40,17 @@ const WORKS = {
   'INSERT, 10,000 rows each': insertBy(10_000),
 } as const
 
-const way = (name: keyof typeof WORKS, step: Way['step'], pace: Way['pace'], atomic = false): Way => ({
+const method = (name: keyof typeof WORKS, step: Method['step'], pace: Method['pace'], atomic = false): Method => ({
   ...{ name, step, pace, atomic },
   start: (target) => start(process.execPath, [import.meta.filename, name, JSON.stringify(target)]),
 })
 
-export const oldWays: readonly Way[] = [
-  way('one DELETE', 'delete', 'fast', true),
-  way('DELETE … LIMIT 10,000, repeated', 'delete', 'fast'),
-  way('INSERT, a row each', 'register', 'slow'),
-  way('INSERT, 250 rows each', 'register', 'slowish'),
-  way('INSERT, 10,000 rows each', 'register', 'fast'),
+export const oldMethods: readonly Method[] = [
+  method('one DELETE', 'delete', 'fast', true),
+  method('DELETE … LIMIT 10,000, repeated', 'delete', 'fast'),
+  method('INSERT, a row each', 'register', 'slow'),
+  method('INSERT, 250 rows each', 'register', 'slowish'),
+  method('INSERT, 10,000 rows each', 'register', 'fast'),
 ]
 
 const run = async (name: keyof typeof WORKS, target: Target): Promise<void> => {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise'
-import { monthDate, type Slice } from '../functions/contract/words.ts'
-import type { Stack } from '../local/stack.ts'
-import type { Step } from './peers/way.ts'
-import type { StagedFile } from './staged-file.ts'
+import { monthDate, type Slice } from '../../../functions/contract/words.ts'
+import type { Stack } from '../../../local/stack.ts'
+import type { StagedFile } from '../../harness/staged-file.ts'
+import type { Step } from '../../peers/method.ts'
 
 const POLL_MS = 2
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis } from 'ioredis'
+import type { Sizes } from '../../harness/settings.ts'
 import { startContention } from './contend.ts'
-import type { LockPeer, Retry } from './peers/locks.ts'
-import type { Sizes } from './settings.ts'
+import type { LockPeer, Retry } from './peers.ts'
 
 /** Round trips of each verb that are averaged. */
 const CYCLES = 200
@@ -41,7 +41,7 @@ export const costs = async (peer: LockPeer, client: Redis, observer: Redis): Pro
     return result
   }
   const cycle = async (key: string) => {
-    const held = await count('acquire', () => peer.acquire(client, key, 'bench/1'))
+    const held = await count('acquire', () => peer.acquire(client, key, 'bench/harness/1'))
     await count('verify', held.verify)
     await count('release', held.release)
   }

@@ -1,10 +1,10 @@
 import { createReadStream } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3'
-import { chunkKey, Manifest, manifestKey } from '../functions/contract/manifest.ts'
-import type { SourceRules } from '../functions/contract/source-rules.ts'
-import { stageSource } from '../functions/job/stage/stage-source.ts'
-import type { Stack } from '../local/stack.ts'
+import { chunkKey, Manifest, manifestKey } from '../../functions/contract/manifest.ts'
+import type { SourceRules } from '../../functions/contract/source-rules.ts'
+import { stageSource } from '../../functions/job/stage/stage-source.ts'
+import type { Stack } from '../../local/stack.ts'
 
 /** The rules every distributor of the benchmark has. */
 export const RULES: SourceRules = { sumRule: 'exact', partyScheme: 'opaque' }

@@ -7,7 +7,7 @@ export type Sizes = {
   /** Slices beside the one that is replaced, and the rows of each. */
   readonly neighbours: number
   readonly neighbourRows: number
-  /** Rows of the file for ways that commit each row by itself, and each 250. */
+  /** Rows of the file for methods that commit each row by itself, and each 250. */
   readonly slowRows: number
   readonly slowishRows: number
   /** Rows of the file when a process is killed half way. */

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { Mutex } from 'redis-semaphore'
 import Redlock from 'redlock'
-import type { Slice } from '../../functions/contract/words.ts'
-import { tryAcquire } from '../../functions/store/lock/acquire.ts'
-import { extend } from '../../functions/store/lock/extend.ts'
-import { release } from '../../functions/store/lock/release.ts'
-import type { Address } from '../../local/servers/find.ts'
+import type { Slice } from '../../../functions/contract/words.ts'
+import { tryAcquire } from '../../../functions/store/lock/acquire.ts'
+import { extend } from '../../../functions/store/lock/extend.ts'
+import { release } from '../../../functions/store/lock/release.ts'
+import type { Address } from '../../../local/servers/find.ts'
 
 /** The lock libraries beside Sharelock's own, each with its defaults, on one server. */
 

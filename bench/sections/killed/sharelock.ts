@@ -1,18 +1,18 @@
 import { SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn'
-import type { Slice } from '../functions/contract/words.ts'
-import { newestJobId } from '../local/day/setting.ts'
-import { sliceFingerprint } from '../local/fingerprint.ts'
-import type { Ground, Registered } from './ground.ts'
+import type { Slice } from '../../../functions/contract/words.ts'
+import { newestJobId } from '../../../local/day/setting.ts'
+import { sliceFingerprint } from '../../../local/fingerprint.ts'
+import { startRun, untilRegistered } from '../../harness/sharelock.ts'
+import type { StagedFile } from '../../harness/staged-file.ts'
+import type { Registered, Testbed } from '../../harness/testbed.ts'
+import type { Step } from '../../peers/method.ts'
 import { untilHalfway } from './halfway.ts'
-import type { Killed } from './killed.ts'
-import type { Step } from './peers/way.ts'
-import { startRun, untilRegistered } from './sharelock.ts'
-import type { StagedFile } from './staged-file.ts'
+import type { Killed } from './peer.ts'
 
 const TASKS = { delete: 'DeleteChunk', register: 'RegisterChunk' } as const
 
 /** What a settlement program meets: rows of the view, and the sentence it gets when it insists. */
-const readerSees = async ({ setting: { database } }: Ground, { distributor, month }: Slice): Promise<string> => {
+const readerSees = async ({ setting: { database } }: Testbed, { distributor, month }: Slice): Promise<string> => {
   const [row] = await database.rows<{ count: number }>(
     'select count(*) as count from settled_share_ratio where distributor = ? and settlement_month = ?',
     [distributor, `${month}-01`],
@@ -24,7 +24,7 @@ const readerSees = async ({ setting: { database } }: Ground, { distributor, mont
   return `${row?.count ?? 0} rows, and ${sentence}`
 }
 
-const countRows = async ({ setting: { database } }: Ground, slice: Slice): Promise<number> => {
+const countRows = async ({ setting: { database } }: Testbed, slice: Slice): Promise<number> => {
   const [row] = await database.rows<{ count: number }>(
     'select count(*) as count from share_ratio where distributor_id = ? and settlement_month = ?',
     [slice.distributorId, `${slice.month}-01`],
@@ -33,38 +33,38 @@ const countRows = async ({ setting: { database } }: Ground, slice: Slice): Promi
 }
 
 /** Starts a run and stands at the middle of its step. */
-const halfway = async (ground: Ground, registered: Registered, staged: StagedFile, step: Step): Promise<string> => {
+const halfway = async (testbed: Testbed, registered: Registered, staged: StagedFile, step: Step): Promise<string> => {
   const { slice, digest } = registered
-  const before = await newestJobId(ground.setting, slice)
-  const arn = await startRun(ground, slice, { staged: digest })
+  const before = await newestJobId(testbed.setting, slice)
+  const arn = await startRun(testbed, slice, { staged: digest })
   let ended = false
-  void ground.setting.operator.end(arn).then(() => {
+  void testbed.setting.operator.end(arn).then(() => {
     ended = true
   })
   // The slice is full until its old rows go: its middle comes back only while new ones are registered.
-  await untilHalfway(ground.stack, slice, staged, 'delete', () => ended)
-  if (step === 'register') await untilHalfway(ground.stack, slice, staged, 'register', () => ended)
-  if (before === (await newestJobId(ground.setting, slice))) throw new Error('no job was opened')
+  await untilHalfway(testbed.stack, slice, staged, 'delete', () => ended)
+  if (step === 'register') await untilHalfway(testbed.stack, slice, staged, 'register', () => ended)
+  if (before === (await newestJobId(testbed.setting, slice))) throw new Error('no job was opened')
   return arn
 }
 
 /** What strikes a run half way, and what somebody has to do then. */
 type Blow = {
   readonly name: string
-  readonly strike: (ground: Ground, arn: string, step: Step) => Promise<void>
+  readonly strike: (testbed: Testbed, arn: string, step: Step) => Promise<void>
   readonly again: string
   /** @returns the ARN of the execution that brings the job to its end */
-  readonly resume: (ground: Ground, registered: Registered, arn: string) => Promise<string>
+  readonly resume: (testbed: Testbed, registered: Registered, arn: string) => Promise<string>
 }
 
-const killSandboxes = ({ stack }: Ground, step: Step): void => {
+const killSandboxes = ({ stack }: Testbed, step: Step): void => {
   for (const { fn, pid } of stack.lambda.sandboxes) if (fn.name === TASKS[step]) process.kill(pid, 'SIGKILL')
 }
 
 /** As when Lambda loses its workers: nobody does anything. */
 const workersKilled: Blow = {
   name: 'workers killed',
-  strike: async (ground, _arn, step) => killSandboxes(ground, step),
+  strike: async (testbed, _arn, step) => killSandboxes(testbed, step),
   again: 'not needed: the machine retried its workers',
   resume: async (_ground, _registered, arn) => arn,
 }
@@ -72,23 +72,23 @@ const workersKilled: Blow = {
 /** As when an operator, or a timeout, ends the execution in the middle: its status event halts the job. */
 const executionStopped: Blow = {
   name: 'execution stopped, workers killed',
-  strike: async (ground, arn, step) => {
+  strike: async (testbed, arn, step) => {
     const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
-    const sfn = new SFNClient({ region: 'ap-northeast-2', endpoint: ground.stack.url, credentials })
+    const sfn = new SFNClient({ region: 'ap-northeast-2', endpoint: testbed.stack.url, credentials })
     await sfn.send(new StopExecutionCommand({ executionArn: arn }))
     sfn.destroy()
-    killSandboxes(ground, step)
-    await ground.stack.lambda.settled()
+    killSandboxes(testbed, step)
+    await testbed.stack.lambda.settled()
   },
   again: 'succeeds, from where it stood',
-  resume: (ground, { slice, digest }) => startRun(ground, slice, { staged: digest }),
+  resume: (testbed, { slice, digest }) => startRun(testbed, slice, { staged: digest }),
 }
 
 export const BLOWS = [workersKilled, executionStopped] as const
 
 /** Strikes a run of Sharelock half way, looks as its readers do, and brings it to its end. */
 export const strikeSharelock = async (
-  ground: Ground,
+  testbed: Testbed,
   registered: Registered,
   staged: StagedFile,
   step: Step,
@@ -96,15 +96,15 @@ export const strikeSharelock = async (
   expected: string,
 ): Promise<Killed> => {
   const { slice, rows } = registered
-  const arn = await halfway(ground, registered, staged, step)
-  await strike(ground, arn, step)
-  const left = await countRows(ground, slice)
-  const reader = await readerSees(ground, slice)
-  await untilRegistered(ground, await resume(ground, registered, arn))
-  const found = await sliceFingerprint(ground.stack.database.masterAddress, slice.distributor, slice.month)
+  const arn = await halfway(testbed, registered, staged, step)
+  await strike(testbed, arn, step)
+  const left = await countRows(testbed, slice)
+  const reader = await readerSees(testbed, slice)
+  await untilRegistered(testbed, await resume(testbed, registered, arn))
+  const found = await sliceFingerprint(testbed.stack.database.masterAddress, slice.distributor, slice.month)
   const exact = String(found) === expected
   return {
-    way: `Sharelock, ${name}`,
+    method: `Sharelock, ${name}`,
     step,
     left,
     rows,

@@ -2,7 +2,7 @@ import type { Started } from './tools.ts'
 
 export type Step = 'delete' | 'register'
 
-/** Where a way works: one slice, reached with an account that has no password, and its file in several forms. */
+/** Where a method works: one slice, reached with an account that has no password, and its file in several forms. */
 export type Target = {
   readonly host: string
   readonly port: number
@@ -24,8 +24,8 @@ export type Files = {
   readonly dump: string | undefined
 }
 
-/** One way to do one step of the job, as a process of its own that can be killed. */
-export type Way = {
+/** One method to do one step of the job, as a process of its own that can be killed. */
+export type Method = {
   readonly name: string
   readonly step: Step
   /** How many of the job's rows it is measured on: the slow ones on fewer. */

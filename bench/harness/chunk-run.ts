@@ -1,21 +1,26 @@
 import { randomUUID } from 'node:crypto'
 import type { Metrics } from '@aws-lambda-powertools/metrics'
-import { planItems } from '../functions/contract/chunks.ts'
-import { ExecutionInput, type Guarded, type JobMessage } from '../functions/contract/messages.ts'
-import type { Phase, Slice } from '../functions/contract/words.ts'
-import { openJob } from '../functions/job/open-job.ts'
-import { readHead } from '../functions/job/read-head.ts'
-import { runChunks } from '../functions/job/run-chunks.ts'
-import { createServices } from '../functions/job/services.ts'
-import type { Run } from '../functions/job/task.ts'
-import { markDeleted, markRegistered } from '../functions/job/transitions.ts'
-import { markState } from '../functions/store/job.ts'
-import { type DeleteRange, insertRegisterPlan, replaceDeletePlan, unmarkedChunks } from '../functions/store/ledger.ts'
-import { tryAcquire } from '../functions/store/lock/acquire.ts'
-import { release } from '../functions/store/lock/release.ts'
-import { deleteRange, loadChunk } from '../functions/store/share-ratio.ts'
-import { exclusively } from '../functions/store/transaction.ts'
-import type { Stack } from '../local/stack.ts'
+import { planItems } from '../../functions/contract/chunks.ts'
+import { ExecutionInput, type Guarded, type JobMessage } from '../../functions/contract/messages.ts'
+import type { Phase, Slice } from '../../functions/contract/words.ts'
+import { openJob } from '../../functions/job/open-job.ts'
+import { readHead } from '../../functions/job/read-head.ts'
+import { runChunks } from '../../functions/job/run-chunks.ts'
+import { createServices } from '../../functions/job/services.ts'
+import type { Run } from '../../functions/job/task.ts'
+import { markDeleted, markRegistered } from '../../functions/job/transitions.ts'
+import { markState } from '../../functions/store/job.ts'
+import {
+  type DeleteRange,
+  insertRegisterPlan,
+  replaceDeletePlan,
+  unmarkedChunks,
+} from '../../functions/store/ledger.ts'
+import { tryAcquire } from '../../functions/store/lock/acquire.ts'
+import { release } from '../../functions/store/lock/release.ts'
+import { deleteRange, loadChunk } from '../../functions/store/share-ratio.ts'
+import { exclusively } from '../../functions/store/transaction.ts'
+import type { Stack } from '../../local/stack.ts'
 import { LANES } from './floor.ts'
 import type { StagedFile } from './staged-file.ts'
 
@@ -58,7 +63,7 @@ export const openChunkRun = async (stack: Stack, slice: Slice, file: StagedFile,
   const run = workers[0].run
   const { digest, rows, shareSum, chunks } = file.manifest
   const staged = { digest, rows, shareSum, chunks: chunks.length }
-  const lock = { token: `bench/${randomUUID()}`, held: true }
+  const lock = { token: `bench/harness/${randomUUID()}`, held: true }
   const client = await run.lock()
   if ((await tryAcquire(client, slice, lock.token)) !== null) throw new Error(`${slice.distributor} is locked`)
   const { distributor, month } = slice

@@ -1,57 +1,57 @@
-import type { Slice } from '../functions/contract/words.ts'
-import { uploadKey } from '../local/day/files.ts'
-import { fileOf, type Ground, measuredSlice, type Registered, ready, type Times } from './ground.ts'
+import type { Slice } from '../../functions/contract/words.ts'
+import { uploadKey } from '../../local/day/files.ts'
 import { forgetTransactions, longestTransactionMs } from './server.ts'
 import { fetchStaged, type StagedFile } from './staged-file.ts'
+import { fileOf, measuredSlice, type Registered, ready, type Testbed, type Times } from './testbed.ts'
 
 let runs = 0
 
 type Source = { readonly key: string } | { readonly staged: string }
 
 /** Starts an execution as an operator does. @returns its ARN */
-export const startRun = (ground: Ground, slice: Slice, source: Source): Promise<string> => {
+export const startRun = (testbed: Testbed, slice: Slice, source: Source): Promise<string> => {
   runs += 1
   const { distributor, month } = slice
-  return ground.setting.operator.start(`bench-${runs}`, { distributor, month, source, force: true })
+  return testbed.setting.operator.start(`bench-${runs}`, { distributor, month, source, force: true })
 }
 
 /** Waits for an execution's end, which must be success. */
-export const untilRegistered = async (ground: Ground, arn: string): Promise<void> => {
-  const { status, error, cause } = await ground.setting.operator.end(arn)
+export const untilRegistered = async (testbed: Testbed, arn: string): Promise<void> => {
+  const { status, error, cause } = await testbed.setting.operator.end(arn)
   if (status !== 'SUCCEEDED') throw new Error(`The run ${arn} ended as ${status}: ${error} ${cause}`)
 }
 
 /** Generates a file, uploads it and registers it in measured slice `number`, once. */
-export const registerFirst = async (ground: Ground, number: number, rows: number): Promise<Registered> => {
-  const known = ground.registered.get(number)
+export const registerFirst = async (testbed: Testbed, number: number, rows: number): Promise<Registered> => {
+  const known = testbed.registered.get(number)
   if (known?.rows === rows) return known
-  const slice = await measuredSlice(ground, number)
-  const path = await fileOf(ground, rows)
+  const slice = await measuredSlice(testbed, number)
+  const path = await fileOf(testbed, rows)
   const key = uploadKey(slice.distributor, slice.month, path)
-  await ground.setting.operator.upload(key, path)
-  const arn = await startRun(ground, slice, { key })
-  await untilRegistered(ground, arn)
-  const { output } = await ground.setting.operator.describe(arn)
+  await testbed.setting.operator.upload(key, path)
+  const arn = await startRun(testbed, slice, { key })
+  await untilRegistered(testbed, arn)
+  const { output } = await testbed.setting.operator.describe(arn)
   const { staged } = JSON.parse(output ?? '{}') as { staged: { digest: string } }
   const registered = { slice, rows, digest: staged.digest }
-  // A first registration deletes nothing: the ground's first slice is replaced once, so that no measured run starts the
+  // A first registration deletes nothing: the testbed's first slice is replaced once, so that no measured run starts the
   // sandboxes that delete.
-  if (ground.registered.size === 0)
-    await untilRegistered(ground, await startRun(ground, slice, { staged: staged.digest }))
-  ground.registered.set(number, registered)
+  if (testbed.registered.size === 0)
+    await untilRegistered(testbed, await startRun(testbed, slice, { staged: staged.digest }))
+  testbed.registered.set(number, registered)
   return registered
 }
 
-export const stagedOf = (ground: Ground, { digest }: Registered): Promise<StagedFile> =>
-  fetchStaged(ground.stack, digest)
+export const stagedOf = (testbed: Testbed, { digest }: Registered): Promise<StagedFile> =>
+  fetchStaged(testbed.stack, digest)
 
 /**
  * One whole run of Sharelock on a full slice: from the first chunk task to the transition after the last, as the
  * execution's history has them. Whoever begins to register splits the transactions of deleting from those of registering.
  */
-export const runTimes = async (ground: Ground, { slice, digest }: Registered): Promise<Times> => {
-  const { stack, setting } = ground
-  await ready(ground)
+export const runTimes = async (testbed: Testbed, { slice, digest }: Registered): Promise<Times> => {
+  const { stack, setting } = testbed
+  await ready(testbed)
   const longest = () => longestTransactionMs(setting.database, stack.database.app.user)
   let longestDeleteMs = 0
   const stop = stack.lambda.onInvoke(async ({ functionName }) => {
@@ -60,8 +60,8 @@ export const runTimes = async (ground: Ground, { slice, digest }: Registered): P
     await forgetTransactions(setting.database)
   })
   try {
-    const arn = await startRun(ground, slice, { staged: digest })
-    await untilRegistered(ground, arn)
+    const arn = await startRun(testbed, slice, { staged: digest })
+    await untilRegistered(testbed, arn)
     const deleteMs = await setting.operator.between(arn, 'DeleteChunks', 'MarkDeleted')
     const registerMs = await setting.operator.between(arn, 'RegisterChunks', 'MarkRegistered')
     if (deleteMs === undefined || registerMs === undefined) throw new Error(`The run ${arn} has no times`)

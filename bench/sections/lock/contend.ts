@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import type { Address } from '../local/servers/find.ts'
-import { lockPeers, openClient, type Retry } from './peers/locks.ts'
+import type { Address } from '../../../local/servers/find.ts'
+import { lockPeers, openClient, type Retry } from './peers.ts'
 
 /** Starters that wait for one lock that is never released, in a process of their own: some libraries never stop trying. */
 type Order = { readonly peer: string; readonly address: Address; readonly key: string } & {

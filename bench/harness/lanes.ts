@@ -1,4 +1,4 @@
-import type { Stack } from '../local/stack.ts'
+import type { Stack } from '../../local/stack.ts'
 
 const MAPS = ['DeleteChunks', 'RegisterChunks'] as const
 

@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createConnection } from 'mysql2/promise'
-import type { Slice } from '../functions/contract/words.ts'
-import type { Stack } from '../local/stack.ts'
+import type { Slice } from '../../functions/contract/words.ts'
+import type { Stack } from '../../local/stack.ts'
 
 /**
  * A settlement program in a process of its own: every PERIOD_MS it reads the shares of 100 tracks of one slice through

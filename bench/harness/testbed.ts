@@ -1,12 +1,12 @@
 import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import type { Slice } from '../functions/contract/words.ts'
-import { insertJob } from '../functions/store/job.ts'
-import { deleteRange, planRanges } from '../functions/store/share-ratio.ts'
-import { closeSetting, openSetting, type Setting } from '../local/day/setting.ts'
-import { generateRatios } from '../local/generate.ts'
-import { type Stack, startStack } from '../local/stack.ts'
+import type { Slice } from '../../functions/contract/words.ts'
+import { insertJob } from '../../functions/store/job.ts'
+import { deleteRange, planRanges } from '../../functions/store/share-ratio.ts'
+import { closeSetting, openSetting, type Setting } from '../../local/day/setting.ts'
+import { generateRatios } from '../../local/generate.ts'
+import { type Stack, startStack } from '../../local/stack.ts'
 import { bareDeleteMs, bareRegisterMs, LANES } from './floor.ts'
 import { hostLanes } from './lanes.ts'
 import { packageVersion } from './machine.ts'
@@ -17,7 +17,7 @@ import { RULES, type StagedFile, stageFile } from './staged-file.ts'
 export type Say = (line: string) => void
 
 /** One local stack with settled slices in the table, below and above the ones that are measured. */
-export type Ground = {
+export type Testbed = {
   readonly sizes: Sizes
   readonly say: Say
   readonly stack: Stack
@@ -49,34 +49,34 @@ const addSlice = async ({ database }: Setting, code: string, id: number): Promis
 }
 
 /** A slice to measure on, number 1 to 99; the same slice for the same number. */
-export const measuredSlice = (ground: Ground, number: number): Promise<Slice> =>
-  addSlice(ground.setting, `M${number}`, MEASURED + number)
+export const measuredSlice = (testbed: Testbed, number: number): Promise<Slice> =>
+  addSlice(testbed.setting, `M${number}`, MEASURED + number)
 
 /** A generated file of that many rows; made once. */
-export const fileOf = (ground: Pick<Ground, 'files' | 'setting'>, rows: number): Promise<string> => {
-  const made = ground.files.get(rows)
+export const fileOf = (testbed: Pick<Testbed, 'files' | 'setting'>, rows: number): Promise<string> => {
+  const made = testbed.files.get(rows)
   if (made !== undefined) return made
-  const path = join(ground.setting.folder, `${rows}.csv`)
+  const path = join(testbed.setting.folder, `${rows}.csv`)
   const making = pipeline(generateRatios({ rows, seed: 5 }), createWriteStream(path)).then(() => path)
-  ground.files.set(rows, making)
+  testbed.files.set(rows, making)
   return making
 }
 
 /** Registers a slice behind the system's back, with the job row that readers look for. */
-const settleNeighbour = async (ground: Ground, slice: Slice, staged: StagedFile): Promise<void> => {
-  await bareRegisterMs(ground.stack, slice, staged)
+const settleNeighbour = async (testbed: Testbed, slice: Slice, staged: StagedFile): Promise<void> => {
+  await bareRegisterMs(testbed.stack, slice, staged)
   const { digest, rows, shareSum, chunks } = staged.manifest
-  const { id } = await insertJob(ground.setting.database, slice, 1, {
-    token: 'bench/neighbour',
+  const { id } = await insertJob(testbed.setting.database, slice, 1, {
+    token: 'bench/harness/neighbour',
     execution: 'bench',
     requestedBy: 'bench',
     staged: { digest, rows, shareSum, chunks: chunks.length },
     undo: false,
   })
-  await ground.setting.database.change(`update job set state = 'REGISTERED' where id = ?`, [id])
+  await testbed.setting.database.change(`update job set state = 'REGISTERED' where id = ?`, [id])
 }
 
-export const openGround = async (sizes: Sizes, say: Say): Promise<Ground> => {
+export const openTestbed = async (sizes: Sizes, say: Say): Promise<Testbed> => {
   say(`starting a stack, and filling ${sizes.neighbours} slices of ${sizes.neighbourRows} rows`)
   // Without TLS for all: most peers would speak it by default, and on loopback it is only work.
   const stack = await startStack({ say, mysql: { extra: ['--tls-version='] } })
@@ -94,38 +94,47 @@ export const openGround = async (sizes: Sizes, say: Say): Promise<Ground> => {
       ...facts.settings,
       neighbours: `${sizes.neighbours} x ${sizes.neighbourRows.toLocaleString('en-US')} rows`,
     }
-    const ground: Ground = { sizes, say, stack, setting, neighbours, settings, files: new Map(), registered: new Map() }
-    const staged = await stageFile(await fileOf(ground, sizes.neighbourRows))
-    for (const slice of neighbours) await settleNeighbour(ground, slice, staged)
-    return ground
+    const testbed: Testbed = {
+      sizes,
+      say,
+      stack,
+      setting,
+      neighbours,
+      settings,
+      files: new Map(),
+      registered: new Map(),
+    }
+    const staged = await stageFile(await fileOf(testbed, sizes.neighbourRows))
+    for (const slice of neighbours) await settleNeighbour(testbed, slice, staged)
+    return testbed
   } catch (error) {
     await stack.stop()
     throw error
   }
 }
 
-export const closeGround = async ({ setting, stack }: Ground): Promise<void> => {
+export const closeTestbed = async ({ setting, stack }: Testbed): Promise<void> => {
   await closeSetting(setting)
   await stack.stop()
 }
 
 /** Empties a slice behind the system's back, whatever it holds; by ranges, so that it never walks over what it deleted. */
-export const emptySlice = async ({ setting: { database } }: Ground, slice: Slice): Promise<void> => {
+export const emptySlice = async ({ setting: { database } }: Testbed, slice: Slice): Promise<void> => {
   for (const [number, range] of (await planRanges(database, slice)).entries())
     await deleteRange(database, slice, { ...range, number, object_digest: null })
 }
 
 /** Calm server, counters at zero: what precedes every measurement. */
-export const ready = async ({ setting: { database } }: Ground): Promise<void> => {
+export const ready = async ({ setting: { database } }: Testbed): Promise<void> => {
   await settle(database)
   await forgetTransactions(database)
 }
 
 /** The slice that the floor works on, filled with the same rows. */
-export const fillFloor = async (ground: Ground, staged: StagedFile): Promise<Slice> => {
-  const slice = await measuredSlice(ground, 2)
-  await emptySlice(ground, slice)
-  await bareRegisterMs(ground.stack, slice, staged)
+export const fillFloor = async (testbed: Testbed, staged: StagedFile): Promise<Slice> => {
+  const slice = await measuredSlice(testbed, 2)
+  await emptySlice(testbed, slice)
+  await bareRegisterMs(testbed.stack, slice, staged)
   return slice
 }
 
@@ -141,10 +150,15 @@ export type Times = {
  * The floor of the same job: delete a full slice, then load it, so that MySQL purges deleted rows behind the load
  * exactly as it does behind Sharelock's. The slice must be full.
  */
-export const floorTimes = async (ground: Ground, slice: Slice, staged: StagedFile, lanes?: number): Promise<Times> => {
-  const { stack, setting } = ground
+export const floorTimes = async (
+  testbed: Testbed,
+  slice: Slice,
+  staged: StagedFile,
+  lanes?: number,
+): Promise<Times> => {
+  const { stack, setting } = testbed
   const longest = () => longestTransactionMs(setting.database, stack.database.app.user)
-  await ready(ground)
+  await ready(testbed)
   const deleteMs = await bareDeleteMs(stack, slice, staged, lanes)
   const longestDeleteMs = await longest()
   await forgetTransactions(setting.database)

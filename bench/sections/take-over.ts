@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { CHUNK_ROWS_MAX } from '../../functions/contract/limits.ts'
+import { ExecutionInput } from '../../functions/contract/messages.ts'
+import { openJob } from '../../functions/job/open-job.ts'
+import { readHead } from '../../functions/job/read-head.ts'
+import type { Run } from '../../functions/job/task.ts'
+import { Database } from '../../functions/store/database.ts'
+import { readProgress } from '../../local/day/progress.ts'
+import { newestJobId } from '../../local/day/setting.ts'
+import { LANES } from '../harness/floor.ts'
+import { stagedOf, startRun, untilRegistered } from '../harness/sharelock.ts'
+import type { Registered, Testbed } from '../harness/testbed.ts'
+
+const POLL_MS = 10
+
+/** Waits until all lanes load. */
+const untilRegistering = async (testbed: Testbed, { slice }: Registered, after: number, arn: string): Promise<void> => {
+  for (;;) {
+    const progress = await readProgress(testbed.setting.database, slice.distributor, slice.month, after)
+    if (progress?.state === 'REGISTERING' && progress.markedRows >= LANES * CHUNK_ROWS_MAX) return
+    if ((await testbed.setting.operator.describe(arn)).status !== 'RUNNING')
+      throw new Error(`the run ${arn} ended before it could be overtaken`)
+    await sleep(POLL_MS)
+  }
+}
+
+/**
+ * How long OpenJob takes while all lanes load, in milliseconds: it waits for the job row, that is for the chunks in
+ * flight. The run it overtakes ends as Superseded; the job is finished afterwards, so that the next one meets a new one.
+ */
+export const takeOverMs = async (testbed: Testbed, registered: Registered): Promise<number> => {
+  const { slice, digest } = registered
+  const { rows, shareSum, chunks } = (await stagedOf(testbed, registered)).manifest
+  const before = await newestJobId(testbed.setting, slice)
+  const arn = await startRun(testbed, slice, { staged: digest })
+  await untilRegistering(testbed, registered, before, arn)
+  const taker = new Database(testbed.stack.database.appAddress)
+  await taker.rows('select 1')
+  // OpenJob and ReadHead use their run's database only.
+  const run = { database: taker } as unknown as Run
+  const head = await readHead(run, slice)
+  const { distributor, month } = slice
+  const request = ExecutionInput.parse({ distributor, month, source: { staged: digest } })
+  const staged = { digest, rows, shareSum, chunks: chunks.length }
+  const lock = { token: `${arn.split(':').at(-1)}-taker/1`, held: false }
+  const startedAt = performance.now()
+  await openJob(run, { request, execution: 'bench-taker', slice, staged, lock, head, own: null })
+  const elapsedMs = performance.now() - startedAt
+  await taker.close()
+  await testbed.setting.operator.end(arn)
+  await untilRegistered(testbed, await startRun(testbed, slice, { staged: digest }))
+  return elapsedMs
+}
