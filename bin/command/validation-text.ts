@@ -18,10 +18,12 @@ const errorText = (error: SourceError): string => {
   return `  ${where === '' ? '' : `${where}: `}${error.message}.${value} [${error.rule}]`
 }
 
-export const rejectionLines = ({ total, errors }: Rejection, shown = ERRORS_SHOWN): string[] => {
+export const rejectionLines = ({ total, errors, stoppedAtLine }: Rejection, shown = ERRORS_SHOWN): string[] => {
   const lines = errors.slice(0, shown).map(errorText)
   const more = total - lines.length
-  return more > 0 ? [...lines, `  ... and ${counted(more, 'error')} more`] : lines
+  if (more > 0) lines.push(`  ... and ${counted(more, 'error')} more`)
+  if (stoppedAtLine !== null) lines.push(`  ... and more; reading stopped at line ${count(stoppedAtLine)}`)
+  return lines
 }
 
 /** Columns of a refused file that nobody asked for: perhaps a misspelt name is among them. */

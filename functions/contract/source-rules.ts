@@ -16,12 +16,15 @@ export const SOURCE_RULES = {
   'empty-file': 'has no row of shares',
   'file-bytes': 'is larger than one upload may be',
   'file-rows': 'has more rows than one slice may have',
+  'blank-lines': 'has far more blank lines than rows; delete the blank lines',
   spreadsheet: 'is an Excel workbook or an archive and not a CSV file; save it as CSV',
   'gzip-truncated': 'is a gzip file that ends too early; upload it again',
   'gzip-damaged': 'is a damaged gzip file; upload it again',
+  'gzip-expansion': 'unpacks to more than any file of shares does; pack the CSV file itself, once, and upload that',
   encoding: 'cannot be decoded exactly; save the file as UTF-8',
   'header-missing': 'is missing from the header',
   'header-duplicate': 'stands more than once in the header',
+  'distinct-values': 'has more different values than one file may have; see whether the right column has this name',
   // --- one record
   'record-length': 'is too long for one row; a quote that was opened here may never be closed',
   'unclosed-quote': 'opens a quote that is never closed',
@@ -79,8 +82,15 @@ export type SourceError = {
   readonly message: string
 }
 
-/** Everything that is known about a refused file: the first errors by line, and how many there are. */
-export type Rejection = { readonly total: number; readonly errors: readonly SourceError[] }
+/**
+ * Everything that is known about a refused file: the first errors by line, and how many there are. Where there were so
+ * many that reading stopped, `stoppedAtLine` is the line, and lines behind it were not judged.
+ */
+export type Rejection = {
+  readonly total: number
+  readonly errors: readonly SourceError[]
+  readonly stoppedAtLine: number | null
+}
 
 /** Characters of a refused value that are repeated in a report: enough to find it, never a megabyte. */
 export const VALUE_CHARS_MAX = 60

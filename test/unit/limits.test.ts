@@ -58,6 +58,20 @@ describe('the numbers fit each other', () => {
     expect(limits.SOURCE_BYTES_MAX).toBe(5_368_709_120)
   })
 
+  test('no structure of the stage comes to a limit of the language before a limit of ours', () => {
+    // A Map throws a RangeError at 2^24 entries; row numbers and lines are kept in 32 bits.
+    expect(limits.DISTINCT_VALUES_MAX).toBeLessThan(2 ** 23)
+    const blank = limits.BLANK_LINES_FREE + limits.BLANK_LINES_PER_RECORD * limits.SOURCE_ROWS_MAX
+    expect(limits.SOURCE_ROWS_MAX + blank).toBeLessThan(2 ** 32)
+  })
+
+  test('a bomb is refused early, and errors are shown before their count ends', () => {
+    // gzip can do 1,032: the limit is below it, and far above what CSV of shares comes to.
+    expect(limits.EXPANSION_MAX).toBeLessThan(1_032 / 2)
+    expect(limits.EXPANSION_FREE_BYTES).toBeLessThan(limits.SOURCE_BYTES_MAX / 10)
+    expect(limits.REJECT_ERRORS_MAX).toBeLessThan(limits.ERRORS_COUNTED_MAX)
+  })
+
   test("every Lambda ends within AWS's 15 minutes", () => {
     for (const task of Object.values({ ...TASKS, ...SUPPORT })) expect(task.lambdaTimeoutS).toBeLessThanOrEqual(900)
   })

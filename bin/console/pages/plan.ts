@@ -98,9 +98,10 @@ const confirmForm = (view: View, id: string, kind: KeptPlan['kind'], plan: Start
   </form>`
 }
 
-const rejectionTable = (words: Words, { errors, total }: Rejection): Html => html`
+const rejectionTable = (words: Words, { errors, total, stoppedAtLine }: Rejection): Html => html`
   <section class="panel" aria-labelledby="errors">
     <h2 id="errors">${words.errorsShown(count(errors.length), count(total))}</h2>
+    ${stoppedAtLine === null ? '' : html`<p>${words.errorsStopped(count(stoppedAtLine))}</p>`}
     <div class="scroll" role="region" aria-labelledby="errors" tabindex="0"><table>
       <thead><tr>
         ${[words.line, words.column, words.value, words.problem, words.rule].map((title) => html`<th scope="col">${title}</th>`)}

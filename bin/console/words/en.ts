@@ -173,6 +173,7 @@ export const en = {
   undoNow: 'Undo now',
   join: 'Join the run',
   errorsShown: (shown: string, total: string) => `The first ${shown} of ${total} errors`,
+  errorsStopped: (line: string) => `There are more: reading stopped at line ${line}.`,
   line: 'Line',
   column: 'Column',
   value: 'Value',

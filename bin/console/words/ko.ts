@@ -172,6 +172,7 @@ export const ko: Words = {
   undoNow: '되돌리기 실행',
   join: '실행에 합류',
   errorsShown: (shown, total) => `오류 ${total}건 중 처음 ${shown}건`,
+  errorsStopped: (line) => `오류가 더 있습니다. ${line}번째 줄에서 읽기를 멈췄습니다.`,
   line: '줄',
   column: '열',
   value: '값',

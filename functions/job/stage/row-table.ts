@@ -1,20 +1,24 @@
+import { DISTINCT_VALUES_MAX } from '../../contract/limits.ts'
 import { isrcNumber, isrcText } from './isrc-number.ts'
 import { sortOrder } from './sort-order.ts'
 
-/** Texts numbered in the order of their first appearance. A Map holds at most 2^24 entries, so there are several. */
+/** Texts numbered in the order of their first appearance. A Map holds at most 2^24: DISTINCT_VALUES_MAX stays below. */
 class Words {
   #last = { text: '', number: 0 }
   readonly #texts: string[] = []
-  readonly #numbers = Array.from({ length: 16 }, () => new Map<string, number>())
+  readonly #numbers = new Map<string, number>()
+
+  get count(): number {
+    return this.#texts.length
+  }
 
   numberOf(text: string): number {
     // Neighbouring rows often share their right type.
     if (text === this.#last.text) return this.#last.number
-    const shard = this.#numbers[text.charCodeAt(text.length - 1) % this.#numbers.length] as Map<string, number>
-    const known = shard.get(text)
+    const known = this.#numbers.get(text)
     const number = known ?? this.#texts.length
     if (known === undefined) {
-      shard.set(text, number)
+      this.#numbers.set(text, number)
       this.#texts.push(text)
     }
     this.#last = { text, number }
@@ -68,6 +72,17 @@ export class RowTable {
   #lines = new Uint32Array(ROWS_INITIAL)
   readonly #rightTypeWords = new Words()
   readonly #partyWords = new Words()
+  readonly #distinctMax: number
+
+  constructor(distinctMax: number = DISTINCT_VALUES_MAX) {
+    this.#distinctMax = distinctMax
+  }
+
+  /** The column that has more different values than a file may have; nothing may be added then. */
+  get overfull(): 'right_type' | 'party_id' | undefined {
+    if (this.#partyWords.count > this.#distinctMax) return 'party_id'
+    return this.#rightTypeWords.count > this.#distinctMax ? 'right_type' : undefined
+  }
 
   add(isrc: string, rightType: string, party: string, units: number, decimals: number, line: number): void {
     const row = this.count

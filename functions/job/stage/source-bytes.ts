@@ -47,8 +47,12 @@ async function* bounded(bytes: AsyncIterable<Buffer>, bytesMax: number): AsyncGe
 }
 
 /** Several members are one file; one that is cut off or damaged is refused, never read as far as it goes. */
-async function* gunzipped(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+async function* gunzipped(
+  bytes: AsyncIterable<Buffer>,
+  { expansionMax, expansionFreeBytes }: SizeLimits,
+): AsyncGenerator<Buffer> {
   let given = 0
+  let unpacked = 0
   const counted = async function* () {
     for await (const chunk of bytes) {
       given += chunk.length
@@ -65,16 +69,29 @@ async function* gunzipped(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
   })
   source.pipe(gunzip)
   try {
-    for await (const chunk of gunzip) yield chunk
+    for await (const chunk of gunzip) {
+      unpacked += chunk.length
+      if (unpacked > expansionFreeBytes && unpacked > expansionMax * given) throw new SourceUnreadable('gzip-expansion')
+      yield chunk
+    }
     // A zero byte behind a member counts as padding for Node, which then drops whatever follows without a word.
     if (gunzip.bytesWritten < given) throw new Error(`unpacking ended after ${gunzip.bytesWritten} of ${given} bytes`)
   } catch (error) {
     if (failure !== undefined) throw failure
+    if (error instanceof SourceUnreadable) throw error
     const cutOff = error instanceof Error && 'code' in error && error.code === 'Z_BUF_ERROR'
     throw new SourceUnreadable(cutOff ? 'gzip-truncated' : 'gzip-damaged', error)
   } finally {
     source.destroy()
   }
+}
+
+/** How large a file may be, packed or not, and how much larger a packed one may grow. */
+export type SizeLimits = {
+  readonly bytesMax: number
+  /** Unpacked bytes for one packed one, once more than `expansionFreeBytes` were unpacked. */
+  readonly expansionMax: number
+  readonly expansionFreeBytes: number
 }
 
 /**
@@ -83,12 +100,13 @@ async function* gunzipped(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
  */
 export async function* textBytes(
   bytes: AsyncIterable<Buffer>,
-  bytesMax: number,
+  limits: SizeLimits,
   format: SourceFormat,
 ): AsyncGenerator<Buffer> {
+  const { bytesMax } = limits
   const { head, rest } = await splitHead(bounded(bytes, bytesMax))
   if (ARCHIVES.some((magic) => startsWith(head, magic))) throw new SourceUnreadable('spreadsheet')
   format.compressed = startsWith(head, GZIP)
   const whole = followedBy(head, rest)
-  yield* format.compressed ? bounded(gunzipped(whole), bytesMax) : whole
+  yield* format.compressed ? bounded(gunzipped(whole, limits), bytesMax) : whole
 }

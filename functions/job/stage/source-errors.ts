@@ -28,11 +28,20 @@ export type Place = { readonly line: number | null; readonly column?: number | n
 /** The errors of one file: all are counted, the first `max` by line and column are kept. Memory stays bounded. */
 export class SourceErrors {
   total = 0
+  /** Where reading ended because there were `countedMax` errors; what follows was not judged. */
+  stoppedAtLine: number | null = null
   #kept: SourceError[] = []
   readonly #max: number
+  readonly #countedMax: number
 
-  constructor(max: number) {
+  constructor(max: number, countedMax: number) {
     this.#max = max
+    this.#countedMax = countedMax
+  }
+
+  /** So many that the rest of the file need not be read. */
+  get isFull(): boolean {
+    return this.total >= this.#countedMax
   }
 
   add(refusal: Refusal, place: Place, value: string): void {
@@ -44,7 +53,7 @@ export class SourceErrors {
   }
 
   rejection(): Rejection {
-    return { total: this.total, errors: this.#first() }
+    return { total: this.total, errors: this.#first(), stoppedAtLine: this.stoppedAtLine }
   }
 
   #first(): SourceError[] {

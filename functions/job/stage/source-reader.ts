@@ -82,6 +82,7 @@ export class SourceReader {
     const share = readShare(fields[places.share] ?? '')
     if (typeof isrc === 'string' && typeof rightType === 'string' && typeof party === 'string' && 'units' in share) {
       this.#table.add(isrc, rightType, party, share.units, share.decimals, line)
+      if (this.#table.overfull !== undefined) this.#refuseDistinct(this.#table.overfull, line, places)
       return
     }
     if (fields.every((field) => field.trim() === '')) {
@@ -92,6 +93,11 @@ export class SourceReader {
     this.#refuseField(rightType, 'right_type', fields, line, places)
     this.#refuseField(party, 'party_id', fields, line, places)
     if (!('units' in share)) this.#refuseField(share, 'share', fields, line, places)
+  }
+
+  #refuseDistinct(field: SourceColumn, line: number, places: Record<SourceColumn, number>): never {
+    this.#errors.add(refuse('distinct-values', 'the column', field), { line, column: places[field] + 1, field }, '')
+    throw new EndOfReading()
   }
 
   #refuseField(

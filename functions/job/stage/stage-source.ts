@@ -1,5 +1,12 @@
 import {
+  BLANK_LINES_FREE,
+  BLANK_LINES_PER_RECORD,
   CHUNK_ROWS_MAX,
+  COLUMNS_MAX,
+  DISTINCT_VALUES_MAX,
+  ERRORS_COUNTED_MAX,
+  EXPANSION_FREE_BYTES,
+  EXPANSION_MAX,
   RECORD_CHARS_MAX,
   REJECT_ERRORS_MAX,
   SOURCE_BYTES_MAX,
@@ -22,8 +29,15 @@ export const STAGE_LIMITS = {
   trackRowsMax: TRACK_ROWS_MAX,
   rowsMax: SOURCE_ROWS_MAX,
   bytesMax: SOURCE_BYTES_MAX,
+  expansionMax: EXPANSION_MAX,
+  expansionFreeBytes: EXPANSION_FREE_BYTES,
   recordCharsMax: RECORD_CHARS_MAX,
+  columnsMax: COLUMNS_MAX,
+  blankLinesFree: BLANK_LINES_FREE,
+  blankLinesPerRecord: BLANK_LINES_PER_RECORD,
+  distinctMax: DISTINCT_VALUES_MAX,
   errorsMax: REJECT_ERRORS_MAX,
+  errorsCountedMax: ERRORS_COUNTED_MAX,
 }
 export type StageLimits = typeof STAGE_LIMITS
 
@@ -54,8 +68,8 @@ export const stageSource = async (
 ): Promise<StageResult> => {
   const limits = { ...STAGE_LIMITS, ...options.limits }
   const format: SourceFormat = { compressed: false, encoding: 'ascii' }
-  const errors = new SourceErrors(limits.errorsMax)
-  const table = new RowTable()
+  const errors = new SourceErrors(limits.errorsMax, limits.errorsCountedMax)
+  const table = new RowTable(limits.distinctMax)
   const reader = new SourceReader(rules, limits.rowsMax, table, errors)
   const iterator = input[Symbol.asyncIterator]()
   const watched = async function* (): AsyncGenerator<Buffer> {
@@ -65,13 +79,15 @@ export const stageSource = async (
     }
   }
   try {
-    const utf8 = utf8Bytes(textBytes(watched(), limits.bytesMax, format), format)
-    await readRecords(utf8, limits.recordCharsMax, errors, reader.onRecord)
+    const utf8 = utf8Bytes(textBytes(watched(), limits, format), format)
+    await readRecords(utf8, limits, errors, reader.onRecord)
   } finally {
     await iterator.return?.()
   }
   const facts = { ...format, records: reader.records, ignoredColumns: reader.ignoredColumns }
   if (reader.records === 0 && errors.total === 0) errors.add(refuse('empty-file', 'the file'), { line: null }, '')
+  // Of a file that was not read to its end, sums and repetitions say nothing that its sender does not know by then.
+  if (errors.stoppedAtLine !== null) return { accepted: false, facts, rejection: errors.rejection() }
   const rows = table.sorted()
   checkRows(rows, table.decimals, rules, limits.trackRowsMax, errors)
   if (errors.total > 0) return { accepted: false, facts, rejection: errors.rejection() }

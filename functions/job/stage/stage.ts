@@ -55,12 +55,13 @@ type Rejected = Extract<StageResult, { accepted: false }>
 const reject = async (context: StageContext, read: Read, { facts, rejection }: Rejected): Promise<Failure> => {
   const { s3, bucket, slice, execution } = context
   const { key, etag, name } = read
-  const { total, errors } = rejection
+  const { total, errors, stoppedAtLine } = rejection
   const { distributor, month } = slice
   const report = rejectKey(distributor, month, reportName(execution, key))
   const source = { distributor, month, key, etag, execution }
   await writeRejectReport(s3, bucket, report, { version: 1, ...source, ...facts, ...rejection })
-  const count = total === 1 ? '1 error' : `${total} errors`
+  const counted = total === 1 ? '1 error' : `${total} errors`
+  const count = stoppedAtLine === null ? counted : `${counted} up to line ${stoppedAtLine}, where reading stopped,`
   const shown = errors.slice(0, ERRORS_SHOWN).map(sentence).join('; ')
   const more = total > ERRORS_SHOWN ? `; and ${total - ERRORS_SHOWN} more` : ''
   return new Failure(
