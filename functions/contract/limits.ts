@@ -60,6 +60,9 @@ export const ANSWER_RESERVE_MS = 3_000
 /** A statement that waits for a row lock gives up after this (error 1205) and the transaction is rolled back. */
 export const LOCK_WAIT_TIMEOUT_S = 10
 
+/** A session that says nothing for so long is ended by the server: that of a sandbox that was reclaimed without a goodbye. */
+export const IDLE_TIMEOUT_S = 600
+
 /** Any statement waits this long for another session of ours, which ends within a second or is frozen, then kills it. */
 export const LOCK_PATIENCE_S = 8
 

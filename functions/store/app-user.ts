@@ -20,8 +20,19 @@ const GRANTS = {
   slice_status: 'select',
 } as const
 
-/** Where a statement finds the sessions that it waits for. Killing those of the same user needs no privilege. */
-const LOCK_TABLES = ['data_locks', 'data_lock_waits', 'threads'] as const
+/**
+ * Where a statement finds the sessions that it waits for, and which are ours. Killing those of the same user needs no
+ * privilege. Single columns where others hold statements of other users with their values.
+ */
+const WATCH_GRANTS = {
+  data_locks: 'select',
+  data_lock_waits: 'select',
+  metadata_locks: 'select',
+  session_connect_attrs: 'select',
+  threads:
+    'select (thread_id, processlist_id, processlist_user, processlist_host, processlist_command, processlist_time)',
+  events_statements_current: 'select (thread_id, digest_text)',
+} as const
 
 /**
  * Creates the functions' user or brings its password and privileges up to date. Repeating it is safe.
@@ -42,8 +53,8 @@ export const createAppUser = async (master: DatabaseAddress, user: AppUser): Pro
     }
     for (const [table, privileges] of Object.entries(GRANTS))
       await connection.query(`grant ${privileges} on ?? to ?@'%'`, [`${master.DATABASE_NAME}.${table}`, user.name])
-    for (const table of LOCK_TABLES)
-      await connection.query(`grant select on performance_schema.${table} to ?@'%'`, [user.name])
+    for (const [table, privileges] of Object.entries(WATCH_GRANTS))
+      await connection.query(`grant ${privileges} on performance_schema.${table} to ?@'%'`, [user.name])
   } finally {
     connection.destroy()
   }

@@ -3,11 +3,12 @@ import type { Connection, ResultSetHeader, RowDataPacket } from 'mysql2/promise'
 import {
   DATABASE_CONNECT_TIMEOUT_MS,
   LOCK_PATIENCE_S,
-  LOCK_WAIT_TIMEOUT_S,
   PING_AFTER_IDLE_MS,
   STATEMENT_TIMEOUT_MS,
 } from '../contract/limits.ts'
-import { connect, type DatabaseAddress } from './connection.ts'
+import { clearWay, endAside } from './aside.ts'
+import { type DatabaseAddress, openSession } from './connection.ts'
+import type { OwnSession } from './own-session.ts'
 
 /** What a value in a statement may be; mysql2 escapes each, arrays of rows included. */
 export type Param = string | number | bigint | null | Date | Param[]
@@ -25,33 +26,11 @@ export class StatementTimeout extends Error {
   readonly fatal = true
 }
 
-/**
- * The settings every statement relies on, in one round trip. READ COMMITTED: without gap locks, neighbouring slices
- * never wait for each other. Strict mode: a value that does not fit is an error and never an adjusted value.
- */
-const SESSION = `set session transaction_isolation = 'READ-COMMITTED',
-  sql_mode = 'STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION',
-  innodb_lock_wait_timeout = ${LOCK_WAIT_TIMEOUT_S}, time_zone = '+00:00'`
-
-/**
- * The sessions of one user that keep a session waiting for a lock right now and do not wait themselves. A row that is
- * inserted is locked implicitly until somebody waits for it, and the lock made then names the waiter's thread; but its
- * transaction is the holder's, and that one's lock on the table names the holder's own thread.
- */
-const BLOCKERS = `select distinct t.processlist_id as id
-  from performance_schema.threads us
-  join performance_schema.data_lock_waits w on w.requesting_thread_id = us.thread_id
-  join performance_schema.data_locks own
-    on own.engine_transaction_id = w.blocking_engine_transaction_id and own.lock_type = 'TABLE'
-  join performance_schema.threads t on t.thread_id = own.thread_id
-  where us.processlist_id = ? and t.processlist_user = ? and t.processlist_id <> us.processlist_id
-    and not exists (select 1 from performance_schema.data_lock_waits c
-                    where c.requesting_engine_transaction_id = w.blocking_engine_transaction_id)`
-
 /** One connection with a deadline on every statement, opened at first use and again after it broke. */
 export class Database {
   readonly #address: DatabaseAddress
   #connection: Connection | undefined
+  #session: OwnSession | undefined
   #usedAt = 0
   #inTransaction = false
   /** No statement may run past this moment; the middleware sets it for each invocation. */
@@ -118,11 +97,6 @@ export class Database {
     await connection?.end().catch(() => connection.destroy())
   }
 
-  /** Ends other connections of the same database user, as the server's own thread ids name them. */
-  async kill(threadIds: readonly number[]): Promise<void> {
-    await this.#aside((side) => endSessions(side, threadIds))
-  }
-
   async #send<T extends RowDataPacket[] | ResultSetHeader>(
     query: Parameters<Connection['query']>[0] & object,
     options: Options,
@@ -134,7 +108,10 @@ export class Database {
       () => reject(new StatementTimeout(`The database did not answer within ${Math.round(timeoutMs / 1_000)} s`)),
       Math.max(timeoutMs, 1),
     )
-    const patience = setInterval(() => void this.#killBlockers(connection.threadId), this.patienceS * 1_000)
+    const session = this.#session as OwnSession
+    // A look that fails changes nothing: the wait then ends by its own timeout.
+    const look = () => void clearWay(this.#address, session).catch(() => undefined)
+    const patience = setInterval(look, this.patienceS * 1_000)
     const answer = connection.query<T>(query)
     try {
       const [result] = await Promise.race([answer, late])
@@ -144,43 +121,12 @@ export class Database {
       if (!(error instanceof StatementTimeout)) throw error
       answer.catch(() => undefined)
       // The statement may still run on the server and hold its locks: a retry beside it would wait or, worse, overlap.
-      await this.kill([connection.threadId]).catch(() => undefined)
+      await endAside(this.#address, session).catch(() => undefined)
       this.discard()
       throw error
     } finally {
       clearTimeout(timer)
       clearInterval(patience)
-    }
-  }
-
-  /**
-   * Ends the sessions of our own user that `threadId` waits for; their transactions roll back. A worker of ours that is
-   * frozen or gone would keep its locks until the server's `wait_timeout`. A look that fails changes nothing: the wait
-   * then ends by its own timeout.
-   */
-  async #killBlockers(threadId: number): Promise<void> {
-    const looking = this.#aside(async (side) => {
-      const query = {
-        sql: BLOCKERS,
-        values: [threadId, this.#address.DATABASE_USER],
-        timeout: DATABASE_CONNECT_TIMEOUT_MS,
-      }
-      const [rows] = await side.query<RowDataPacket[]>(query)
-      await endSessions(
-        side,
-        rows.map(({ id }) => Number(id)),
-      )
-    })
-    await looking.catch(() => undefined)
-  }
-
-  /** Works on a connection of its own, beside the one that may be waiting. */
-  async #aside(work: (side: Connection) => Promise<void>): Promise<void> {
-    const side = await connect(this.#address)
-    try {
-      await work(side)
-    } finally {
-      side.destroy()
     }
   }
 
@@ -202,23 +148,13 @@ export class Database {
   }
 
   async #open(): Promise<Connection> {
-    const connection = await connect(this.#address)
+    const { connection, session } = await openSession(this.#address)
+    this.#session = session
     // Without a listener a connection cut while idle would end the process; the next statement reports it.
     connection.on('error', () => {
       if (this.#connection === connection) this.discard()
     })
-    await connection.query({ sql: SESSION, timeout: DATABASE_CONNECT_TIMEOUT_MS })
     this.#usedAt = Date.now()
     return connection
   }
-}
-
-const endSessions = async (side: Connection, threadIds: readonly number[]): Promise<void> => {
-  // 1094: the connection ended by itself, which is as good.
-  for (const id of threadIds)
-    await side.query({ sql: 'kill ?', values: [id], timeout: DATABASE_CONNECT_TIMEOUT_MS }).catch(ignoring(1094))
-}
-
-const ignoring = (errno: number) => (error: unknown) => {
-  if ((error as { errno?: number }).errno !== errno) throw error
 }

@@ -19,7 +19,7 @@ export type MigrationReport = { readonly applied: string[]; readonly current: st
  * @param address of a user who may create tables, views and procedures, and the database itself
  */
 export const migrate = async (address: DatabaseAddress): Promise<MigrationReport> => {
-  const connection = await connect(address, { database: undefined, multipleStatements: true })
+  const connection = await connect(address, { options: { database: undefined, multipleStatements: true } })
   try {
     await connection.query(`create database if not exists ??`, [address.DATABASE_NAME])
     await connection.query('use ??', [address.DATABASE_NAME])

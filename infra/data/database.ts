@@ -15,7 +15,7 @@ import {
 } from 'aws-cdk-lib/aws-rds'
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import { Construct } from 'constructs'
-import { LOCK_WAIT_TIMEOUT_S } from '../../functions/contract/limits.ts'
+import { IDLE_TIMEOUT_S, LOCK_WAIT_TIMEOUT_S } from '../../functions/contract/limits.ts'
 import type { AwsStage } from '../config.ts'
 import type { Network } from './network.ts'
 
@@ -27,9 +27,6 @@ const ENGINE = DatabaseInstanceEngine.mysql({ version: MysqlEngineVersion.VER_8_
 
 const LOGS = ['error', 'slowquery', 'iam-db-auth-error'] as const
 
-/** Seconds after which the server ends an idle connection: those of sandboxes that were reclaimed without a goodbye. */
-const WAIT_TIMEOUT_S = 600
-
 /** The server's settings that the code relies on. */
 export const parametersOf = (maxConnections: number): Record<string, string> => ({
   // Chunks are loaded with LOAD DATA LOCAL; off, the server answers 3948.
@@ -37,7 +34,7 @@ export const parametersOf = (maxConnections: number): Record<string, string> => 
   require_secure_transport: '1',
   binlog_format: 'ROW',
   transaction_isolation: 'READ-COMMITTED',
-  wait_timeout: String(WAIT_TIMEOUT_S),
+  wait_timeout: String(IDLE_TIMEOUT_S),
   innodb_lock_wait_timeout: String(LOCK_WAIT_TIMEOUT_S),
   // Explicit: RDS would compute it from the memory, and the budget of connections is checked against it.
   max_connections: String(maxConnections),

@@ -170,7 +170,7 @@ describe('registering', () => {
         if (kills === 0) {
           kills += 1
           const [me] = await by.database.rows<{ id: number }>('select connection_id() as id')
-          await db.outside.kill([me?.id ?? 0])
+          await db.outside.change('kill ?', [me?.id ?? 0])
           await new Promise((resume) => setTimeout(resume, 100))
           seen.push((await marks(job.id, 'register')).marked)
         }

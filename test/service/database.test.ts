@@ -53,7 +53,7 @@ describe('a lost COMMIT reply', () => {
     const slice = await newSlice(db.outside)
     let cuts = 0
     const port = await relay((packet) => {
-      if (cuts > 0 || !packet.includes('commit')) return 'pass'
+      if (cuts > 0 || packet.subarray(5).toString() !== 'commit') return 'pass'
       cuts += 1
       return 'pass then cut'
     })
@@ -101,7 +101,7 @@ describe('reconnecting', () => {
   test('a connection killed while idle is replaced at the next statement', async () => {
     const database = db.connect()
     const [me] = await database.rows<{ id: number }>('select connection_id() as id')
-    await db.outside.kill([me?.id ?? 0])
+    await db.outside.change('kill ?', [me?.id ?? 0])
     expect(await statement(database, () => database.rows('select 1 as one'))).toEqual([{ one: 1 }])
   })
 

@@ -1,0 +1,31 @@
+import type { Connection } from 'mysql2/promise'
+import { type Blocker, blockersOf, endOurs, endSession } from './blockers.ts'
+import { connect, type DatabaseAddress } from './connection.ts'
+import type { OwnSession } from './own-session.ts'
+
+/** Works on a connection of its own, beside the one that may be waiting. */
+const aside = async <T>(address: DatabaseAddress, work: (side: Connection) => Promise<T>): Promise<T> => {
+  const side = await connect(address)
+  try {
+    return await work(side)
+  } finally {
+    side.destroy()
+  }
+}
+
+/** Ends a session of ours whose statement hangs: a retry beside it would wait for it or, worse, overlap. */
+export const endAside = async (address: DatabaseAddress, session: OwnSession): Promise<void> =>
+  await aside(address, (side) => endSession(side, session))
+
+/**
+ * Ends the sessions of ours that keep `session` waiting; their transactions roll back. A worker of ours that is frozen or
+ * gone would keep its locks until the server's `wait_timeout`.
+ *
+ * @returns those that were not ended, for the wait's own error to name
+ */
+export const clearWay = async (address: DatabaseAddress, session: OwnSession): Promise<Blocker[]> =>
+  await aside(address, async (side) => {
+    const blockers = await blockersOf(side, session)
+    await endOurs(side, blockers)
+    return blockers.filter(({ isOurs }) => !isOurs)
+  })
