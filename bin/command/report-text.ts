@@ -6,8 +6,11 @@ import { bar, count, counted, duration, facts, percent, seoulTime, table } from 
 export const lockText = (lock: SliceReport['lock']): string => {
   if (lock === null) return 'not locked'
   if (lock === 'unreachable') return 'Valkey does not answer: whether it is locked is not known'
-  return `locked by ${lock.holder}, ${duration(lock.remainingMs / 1_000)} left unless extended, token ${lock.tokenDigest}${carrier(lock)}`
+  return `locked by ${lock.holder}, ${remainingText(lock)}, token ${lock.tokenDigest}${carrier(lock)}`
 }
+
+const remainingText = ({ remainingMs }: LockReport): string =>
+  remainingMs === null ? 'without an end' : `${duration(remainingMs / 1_000)} left unless extended`
 
 const carrier = ({ job }: LockReport): string => (job === null ? ', carried by no job' : `, job ${job}`)
 

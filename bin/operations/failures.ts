@@ -23,6 +23,7 @@ const OF_FAILURE: Readonly<Record<string, OperationErrorName>> = {
   StaleFence: 'Busy',
   DatabaseUnreachable: 'Unreachable',
   LockUnreachable: 'Unreachable',
+  LockRefused: 'Unreachable',
   StorageUnreachable: 'Unreachable',
 }
 

@@ -34,6 +34,8 @@ const REMEDIES: Readonly<Record<Exclude<FailureName, AnswerName> | EndName, (com
   LockAwaited: ({ show }) => `The slice was held for hours. See by whom: ${show}`,
   DatabaseUnreachable: ({ goOn }) => `When MySQL answers again, go on: ${goOn}`,
   LockUnreachable: ({ goOn }) => `When Valkey answers again, go on: ${goOn}`,
+  LockRefused: ({ goOn }) => `Do what the sentence above says about Valkey, then go on: ${goOn}`,
+  LockMisconfigured: ({ goOn }) => `Do what the sentence above says about Valkey, then go on: ${goOn}`,
   StorageUnreachable: ({ goOn }) => `When S3 answers again, go on: ${goOn}`,
   OutOfTime: ({ goOn }) => `A task made too little progress. Go on: ${goOn}`,
   LockLost: ({ goOn }) => `The lock was lost several times. Go on: ${goOn}`,

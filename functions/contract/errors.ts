@@ -15,6 +15,7 @@ export const FAILURE_FAMILIES = {
 
   DatabaseUnreachable: 'transient',
   LockUnreachable: 'transient',
+  LockRefused: 'transient',
   StorageUnreachable: 'transient',
   OutOfTime: 'transient',
 
@@ -36,6 +37,7 @@ export const FAILURE_FAMILIES = {
   SliceMismatch: 'terminal',
   ChunksUnfinished: 'terminal',
   DatabaseMisconfigured: 'terminal',
+  LockMisconfigured: 'terminal',
 
   // Answers to operators only; no execution meets them.
   UnknownJob: 'terminal',
@@ -86,6 +88,10 @@ export class Failure extends Error {
 /** True where `error` is a failure of the given name, or of any name if none is given. */
 export const isFailure = (error: unknown, ...names: FailureName[]): error is Failure =>
   error instanceof Failure && (names.length === 0 || names.includes(error.name))
+
+/** Valkey does not do what it is asked: silent, unwilling, or set up wrong. Only silence may be gone around. */
+export const isLockProblem = (error: unknown): error is Failure =>
+  isFailure(error, 'LockUnreachable', 'LockRefused', 'LockMisconfigured')
 
 /** The text of anything thrown. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

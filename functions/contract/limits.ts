@@ -44,6 +44,9 @@ export const REACQUIRE_MAX = 3
 export const LOCK_COMMAND_TIMEOUT_MS = 2_000
 export const LOCK_CONNECT_TIMEOUT_MS = 2_000
 
+/** Between a refused login and the next one with a new token: the client leaves the connection and signs meanwhile. */
+export const LOCK_LOGIN_PAUSE_MS = 100
+
 // --- database ---------------------------------------------------------------------------------------------------
 
 export const DATABASE_CONNECT_TIMEOUT_MS = 5_000

@@ -33,7 +33,8 @@ export type LockReport = {
   /** The execution's name. */
   readonly holder: string
   readonly tokenDigest: string
-  readonly remainingMs: number
+  /** As Valkey tells it, however long; null: it has no end, so somebody has to unlock it. */
+  readonly remainingMs: number | null
   /** The job that carries this token, if any does. */
   readonly job: number | null
 }

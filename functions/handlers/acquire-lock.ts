@@ -5,6 +5,7 @@ import { sliceName } from '../contract/words.ts'
 import { readHead } from '../job/read-head.ts'
 import { task } from '../job/task.ts'
 import { tryAcquire } from '../store/lock/acquire.ts'
+import { lastsText } from '../store/lock/holder.ts'
 
 /**
  * Takes the slice's lock and reads the slice's head, in this order: OpenJob then sets only what was read under the lock.
@@ -26,7 +27,7 @@ export const handler = task('AcquireLock', AcquireLockInput, async ({ slice, loc
   run.metrics.addMetric(onHeld === 'wait' ? 'lock.retry.count' : 'lock.acquire.failure', MetricUnit.Count, 1)
   throw new Failure(
     onHeld === 'wait' ? 'LockAwaited' : 'LockHeld',
-    `${sliceName(slice)} is being replaced by the run ${held.holder}; its lock lasts ${Math.ceil(held.remainingMs / 1_000)} s unless it is extended. ${
+    `${sliceName(slice)} is being replaced by the run ${held.holder}; its lock ${lastsText(held.remainingMs)}. ${
       onHeld === 'wait' ? 'This run waits.' : 'Watch that run, or start again when it has ended.'
     }`,
   )

@@ -1,5 +1,5 @@
 import { MetricUnit } from '@aws-lambda-powertools/metrics'
-import { isFailure } from '../contract/errors.ts'
+import { isLockProblem } from '../contract/errors.ts'
 import { ReleaseLockInput } from '../contract/messages.ts'
 import { task } from '../job/task.ts'
 import { release } from '../store/lock/release.ts'
@@ -14,7 +14,7 @@ export const handler = task('ReleaseLock', ReleaseLockInput, async ({ slice, loc
     return { released: await release(await run.lock(), slice, lock.token) }
   } catch (error) {
     run.metrics.addMetric('lock.unlock.failure', MetricUnit.Count, 1)
-    if (lock.held || !isFailure(error, 'LockUnreachable')) throw error
+    if (lock.held || !isLockProblem(error)) throw error
     return { released: false }
   }
 })

@@ -19,7 +19,7 @@ export const delayS = (policy: RetryPolicy, number: number): number =>
   Math.min(policy.intervalS * policy.backoffRate ** (number - 1), policy.delayMaxS ?? Number.POSITIVE_INFINITY)
 
 const OUT_OF_TIME = 'OutOfTime' satisfies FailureName
-const LOCK_UNREACHABLE = 'LockUnreachable' satisfies FailureName
+const LOCK_TROUBLE: readonly string[] = ['LockUnreachable', 'LockRefused'] satisfies FailureName[]
 const LOCK_AWAITED = 'LockAwaited' satisfies FailureName
 
 /**
@@ -59,12 +59,12 @@ export const CONTINUE: RetryPolicy = {
 }
 
 /**
- * Valkey out of reach. A failover takes seconds to about a minute, so 44 s of delays plus six attempts of a few seconds
+ * Valkey out of reach, or refusing for now: a login that is being changed, memory that expiring locks free. A failover takes seconds to about a minute, so 44 s of delays plus six attempts of a few seconds
  * each outlast it; longer would only postpone what the request's onOutage decides. Short, because no chunk extends
  * the lock meanwhile. No jitter: the delays have to add up, and a job's few lanes are no stampede.
  */
 export const LOCK_OUTAGE: RetryPolicy = {
-  errors: [LOCK_UNREACHABLE],
+  errors: LOCK_TROUBLE,
   intervalS: 2,
   backoffRate: 2,
   delayMaxS: 15,
@@ -77,7 +77,7 @@ export const LOCK_OUTAGE: RetryPolicy = {
  * in all. One delay stays at 60 s, so that with the slowest chunk it fits into the lock's life. No jitter, as above.
  */
 export const STORE_OUTAGE: RetryPolicy = {
-  errors: failuresOf('transient').filter((name) => name !== OUT_OF_TIME && name !== LOCK_UNREACHABLE),
+  errors: failuresOf('transient').filter((name) => name !== OUT_OF_TIME && !LOCK_TROUBLE.includes(name)),
   intervalS: 2,
   backoffRate: 2,
   delayMaxS: 60,

@@ -19,6 +19,7 @@ const valkey = () => {
 afterEach(async () => {
   valkey().thaw()
   if (valkey().pid === undefined) await valkey().restart()
+  await on().valkey.call('replicaof', 'no', 'one')
   await on().valkey.config('SET', 'maxmemory', '0', 'maxmemory-policy', 'noeviction')
   await on().valkey.flushall()
 })
@@ -119,8 +120,9 @@ test('a Valkey that evicts the lock and takes no new one stops the run cleanly, 
     .catch(() => undefined)
   expect(await lockOf(on(), slice)).toBeNull()
   atChunk.release()
-  expect(await on().ended(arn)).toMatchObject({ status: 'FAILED', error: 'LockUnreachable' })
-  await expectHalted(on(), slice, 'REGISTERING', 'LockUnreachable')
+  // The lock is lost and no new one is to be had: that is what halts it.
+  expect(await on().ended(arn)).toMatchObject({ status: 'FAILED', error: 'LockRefused' })
+  await expectHalted(on(), slice, 'REGISTERING', 'LockRefused')
   await on().valkey.config('SET', 'maxmemory', '0')
   expect(await on().run({ ...slice, source })).toMatchObject({ status: 'SUCCEEDED' })
   await expectSettled(on(), slice, NEW)
@@ -134,11 +136,42 @@ test('a full Valkey without eviction keeps the locks it has, and refuses new run
   await atChunk.reached
   await on().valkey.config('SET', 'maxmemory', '1')
   const refused = await on().run({ ...late, source })
-  expect(refused).toMatchObject({ status: 'FAILED', error: 'LockUnreachable' })
-  expect(refused.cause).toContain('Check that it runs, has memory')
+  expect(refused).toMatchObject({ status: 'FAILED', error: 'LockRefused' })
+  expect(refused.cause).toContain('Its memory is full')
   await expectUntouched(on(), late)
   atChunk.release()
   expect(await on().ended(arn)).toMatchObject({ status: 'SUCCEEDED' })
+  await expectSettled(on(), slice, NEW)
+})
+
+test('a demoted Valkey is not believed about a lock, and the run goes on with the next primary', async () => {
+  const slice = await on().newSlice()
+  const source = await on().stage(NEW, CHUNK_ROWS)
+  const atChunk = holdTask(on(), 'RegisterChunk', slice)
+  const arn = await on().start({ ...slice, source })
+  await atChunk.reached
+  // The run's own lock is readable on the replica, and so is everybody's who asks it.
+  await on().valkey.call('replicaof', '127.0.0.1', '1')
+  expect((await lockOf(on(), slice))?.token).toContain(arn.split(':').at(-1))
+  expect(await on().run({ ...slice, source })).toMatchObject({ status: 'FAILED', error: 'LockUnreachable' })
+  await on().valkey.call('replicaof', 'no', 'one')
+  atChunk.release()
+  expect(await on().ended(arn)).toMatchObject({ status: 'SUCCEEDED', output: { reacquire: { count: 0 } } })
+  await expectSettled(on(), slice, NEW)
+})
+
+test('an answered refusal halts a run that may proceed in an outage: others may well hold locks', async () => {
+  const slice = await on().newSlice()
+  const source = await on().stage(NEW, CHUNK_ROWS)
+  const atChunk = holdTask(on(), 'RegisterChunk', slice)
+  const arn = await on().start({ ...slice, source, onOutage: 'proceed' })
+  await atChunk.reached
+  await on().valkey.call('acl', 'setuser', 'default', '-pexpire')
+  atChunk.release()
+  expect(await on().ended(arn)).toMatchObject({ status: 'FAILED', error: 'LockMisconfigured' })
+  await on().valkey.call('acl', 'setuser', 'default', '+pexpire')
+  await expectHalted(on(), slice, 'REGISTERING', 'LockMisconfigured')
+  expect(await on().run({ ...slice, source })).toMatchObject({ status: 'SUCCEEDED' })
   await expectSettled(on(), slice, NEW)
 })
 

@@ -147,4 +147,15 @@ describe('Valkey out of reach', () => {
     const [acquired] = inputsOf(run, 'AcquireLock') as { lock: { token: string } }[]
     expect(inputsOf(run, 'OpenJob')).toMatchObject([{ lock: { token: acquired?.lock.token, held: false }, head: null }])
   })
+
+  it.each([
+    ['LockRefused', 6],
+    ['LockMisconfigured', 1],
+  ])('is not what %s says: no run goes around an answer, whatever its policy', async (name, asked) => {
+    const request = { ...REQUEST, onOutage: 'proceed' }
+    const run = await execute(definition, { AcquireLock: () => fail(name) }, request)
+    expect(run.path.slice(-4)).toEqual(['AcquireLock', ...HALTING, 'Halted'])
+    expect(inputsOf(run, 'AcquireLock')).toHaveLength(asked)
+    expect(run.failure?.error).toBe(name)
+  })
 })

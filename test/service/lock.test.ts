@@ -133,6 +133,7 @@ describe('the access string of the deployed user group', () => {
     await expect(client.set('other', 'x')).rejects.toThrow(/NOPERM/)
     await expect(client.keys('*')).rejects.toThrow(/NOPERM/)
     await expect(client.flushall()).rejects.toThrow(/NOPERM/)
+    client.disconnect()
     await admin.call('acl', 'deluser', 'sharelock')
   })
 })

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { ReplyError } from 'ioredis'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import type { Slice } from '../../functions/contract/words.ts'
 import type { Run } from '../../functions/job/task.ts'
@@ -68,6 +69,18 @@ describe('before a write', () => {
   test('Valkey out of reach stops a run that is to halt', async () => {
     const { run, counted } = counting(testRun(db.outside, away))
     await expect(verifyLock(run, input(newSlice(), 'halt'))).rejects.toMatchObject({ name: 'LockUnreachable' })
+    expect(counted).toEqual(['lock.renew.failure'])
+  })
+
+  test.each([
+    ['OOM command not allowed', 'LockRefused'],
+    ['WRONGPASS invalid username-password pair', 'LockRefused'],
+    ['NOPERM this user has no permissions', 'LockMisconfigured'],
+    ['MOVED 1 10.0.0.1:6379', 'LockMisconfigured'],
+  ])('an answered refusal, %s, stops a run that is to proceed in an outage', async (answer, name) => {
+    const refusing = { eval: () => Promise.reject(new ReplyError(answer)) }
+    const { run, counted } = counting(testRun(db.outside, refusing))
+    await expect(verifyLock(run, input(newSlice(), 'proceed'))).rejects.toMatchObject({ name })
     expect(counted).toEqual(['lock.renew.failure'])
   })
 

@@ -93,7 +93,7 @@ describe('a failover', () => {
     const fake = await fakeValkey((command) => (isHello(command) ? YES : '-OOM no memory is left; not READONLY\r\n'))
     const client = await connect(fake)
     const refused = await ask(client).catch((error: unknown) => error)
-    expect(refused).toMatchObject({ name: 'LockUnreachable', cause: { message: expect.stringContaining('OOM') } })
+    expect(refused).toMatchObject({ name: 'LockRefused', cause: { message: expect.stringContaining('OOM') } })
     await expect(ask(client)).rejects.toThrow('OOM')
     expect(fake.connections).toHaveLength(1)
   })
@@ -134,6 +134,28 @@ describe('a connection', () => {
     })
   })
 
+  test('with IAM whose token is refused comes once more with a new one, in the same call', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-10-10T00:00:00Z') })
+    try {
+      const fake = await fakeValkey((command, connection) => {
+        if (connection === 1) vi.setSystemTime(new Date('2026-10-10T01:00:00Z'))
+        return isHello(command) && connection === 1 ? '-WRONGPASS invalid pair\r\n' : YES
+      })
+      expect(await ask(await connect(fake, iam))).toBe(1)
+      const dates = passwords(fake).map(([, password]) => /X-Amz-Date=(\w+)/.exec(password ?? '')?.[1])
+      expect(dates).toEqual(['20261010T000000Z', '20261010T010000Z'])
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  test('with IAM that is refused for good is named, and is no outage', async () => {
+    const fake = await fakeValkey(() => '-WRONGPASS invalid pair\r\n')
+    const client = await connect(fake, iam)
+    await expect(ask(client)).rejects.toMatchObject({ name: 'LockRefused', message: /new token/ })
+    expect(fake.connections).toHaveLength(2)
+  })
+
   test('with IAM has a newer password after each end of the one before', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-10-10T00:00:00Z') })
     try {
@@ -148,6 +170,44 @@ describe('a connection', () => {
     } finally {
       vi.useRealTimers()
     }
+  })
+})
+
+describe('an answer that is no reply', () => {
+  const answered = async (line: string) => {
+    const fake = await fakeValkey((command) => (isHello(command) ? YES : `-${line}\r\n`))
+    return await ask(await connect(fake)).catch((error: unknown) => error)
+  }
+
+  test.each([
+    'LOADING the dataset',
+    'MASTERDOWN link',
+    'CLUSTERDOWN hash slot',
+    'TRYAGAIN keys',
+    'NOREPLICAS good',
+    'BUSY a script',
+  ])('%s is an outage, which passes', async (line) => {
+    expect(await answered(line)).toMatchObject({ name: 'LockUnreachable', message: /Wait until/ })
+  })
+
+  test.each([
+    'OOM command not allowed',
+    'ERR max number of clients reached',
+    'MISCONF errors writing',
+    'NOAUTH required',
+  ])('%s is refused by a name that no run goes around', async (line) => {
+    expect(await answered(line)).toMatchObject({ name: 'LockRefused', message: new RegExp(line) })
+  })
+
+  test.each([
+    'MOVED 1 10.0.0.1:6379',
+    'ASK 1 10.0.0.1:6379',
+    'CROSSSLOT keys',
+    'NOPERM this user',
+    'WRONGTYPE kind',
+    'ERR whatever',
+  ])('%s says how the server is set up, and is not waited for', async (line) => {
+    expect(await answered(line)).toMatchObject({ name: 'LockMisconfigured', message: new RegExp(line) })
   })
 })
 

@@ -1,10 +1,11 @@
 import { html } from 'hono/html'
 import type { LockReport, SliceReport } from '../../../functions/contract/reports.ts'
 import { sliceName } from '../../../functions/contract/words.ts'
-import { duration, percent } from '../../command/text.ts'
+import { percent } from '../../command/text.ts'
 import type { Html } from '../format.ts'
 import { workOf } from '../work.ts'
 import { banner, csrfField, type Page, type View } from './layout.ts'
+import { remaining } from './lock.ts'
 
 export const ASKED = ['resume', 'stop', 'unlock'] as const
 export type Asked = (typeof ASKED)[number]
@@ -54,7 +55,7 @@ const unlock = ({ words }: View, report: SliceReport): Html | null => {
   return html`<p>${words.unlockWhat}</p>
     <dl class="facts">
       <dt>${words.holder}</dt><dd><code>${lock.holder}</code></dd>
-      <dt>${words.remaining}</dt><dd>${words.duration(duration(lock.remainingMs / 1_000))}</dd>
+      <dt>${words.remaining}</dt><dd>${remaining(words, lock)}</dd>
       <dt>${words.tokenDigest}</dt><dd><code>${lock.tokenDigest}</code></dd>
     </dl>
     <input type="hidden" name="tokenDigest" value="${lock.tokenDigest}">

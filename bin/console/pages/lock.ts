@@ -1,8 +1,12 @@
 import { html } from 'hono/html'
-import type { SliceReport } from '../../../functions/contract/reports.ts'
+import type { LockReport, SliceReport } from '../../../functions/contract/reports.ts'
 import { duration } from '../../command/text.ts'
 import type { Html } from '../format.ts'
 import type { Words } from '../words/en.ts'
+
+/** How long a lock lasts; one without an end has to be unlocked. */
+export const remaining = (words: Words, { remainingMs }: LockReport): string =>
+  remainingMs === null ? words.endless : words.duration(duration(remainingMs / 1_000))
 
 /** Who holds the slice's lock and for how long. The token itself is never shown: whoever has it can release the lock. */
 export const lockPanel = (words: Words, { lock, distributor, month }: SliceReport): Html => html`
@@ -15,7 +19,7 @@ export const lockPanel = (words: Words, { lock, distributor, month }: SliceRepor
           ? html`<p>${words.lockUnreachable}</p>`
           : html`<dl class="facts">
               <dt>${words.holder}</dt><dd><code>${lock.holder}</code></dd>
-              <dt>${words.remaining}</dt><dd>${words.duration(duration(lock.remainingMs / 1_000))}</dd>
+              <dt>${words.remaining}</dt><dd>${remaining(words, lock)}</dd>
               <dt>${words.tokenDigest}</dt><dd><code>${lock.tokenDigest}</code></dd>
               <dt>${words.job}</dt><dd>${lock.job ?? words.lockOfNoJob}</dd>
             </dl>

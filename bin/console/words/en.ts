@@ -72,6 +72,7 @@ export const en = {
   holder: 'Holder',
   tokenDigest: 'Token digest',
   remaining: 'Remaining',
+  endless: 'without an end',
   lockOfNoJob: 'No job carries this token.',
   source: 'Source',
   shareSum: 'Sum of shares',

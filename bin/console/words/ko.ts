@@ -71,6 +71,7 @@ export const ko: Words = {
   holder: '점유자',
   tokenDigest: '토큰 다이제스트',
   remaining: '남은 시간',
+  endless: '끝나지 않음',
   lockOfNoJob: '이 토큰을 가진 작업이 없습니다.',
   source: '원본',
   shareSum: '지분율 합계',

@@ -12,7 +12,7 @@ const unlock = (slice: SliceName, { tokenDigest }: LockReport): string =>
   `sharelock unlock ${sliceOptions(slice)} --token ${tokenDigest}`
 
 const lockText = ({ holder, remainingMs }: LockReport): string =>
-  `held by ${holder} for ${Math.ceil(remainingMs / 1_000)} s more`
+  `held by ${holder} ${remainingMs === null ? 'without an end' : `for ${Math.ceil(remainingMs / 1_000)} s more`}`
 
 /** A lock that no job carries. A run that is about to open its job, or waits in a retry, has one for good reason. */
 export const lockFindings = ({ strayLocks }: Checks, runs: readonly Run[] | null): Finding[] =>

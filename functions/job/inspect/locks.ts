@@ -1,4 +1,4 @@
-import { isFailure, messageOf } from '../../contract/errors.ts'
+import { isLockProblem, messageOf } from '../../contract/errors.ts'
 import type { LockReport } from '../../contract/reports.ts'
 import type { Slice } from '../../contract/words.ts'
 import { tokenDigest } from '../../store/lock/holder.ts'
@@ -12,13 +12,13 @@ export type SeenLocks =
   | { readonly problem: null; readonly locks: readonly (SeenLock | null)[] }
   | { readonly problem: string; readonly locks: null }
 
-/** Asks Valkey; that it is out of reach is part of an answer, and no failure of it. */
+/** Asks Valkey; that it is out of reach, or refuses, is part of an answer, and no failure of it. */
 export const seeLocks = async (run: Run, slices: readonly Named[]): Promise<SeenLocks> => {
   try {
     return { problem: null, locks: await inspectAll(await run.lock(), slices) }
   } catch (error) {
-    if (!isFailure(error, 'LockUnreachable')) throw error
-    run.logger.warn('valkey is out of reach', { error })
+    if (!isLockProblem(error)) throw error
+    run.logger.warn('valkey does not tell who holds a lock', { error })
     return { problem: messageOf(error), locks: null }
   }
 }

@@ -4,7 +4,7 @@ import { type Slice, sliceName } from '../../contract/words.ts'
 import { writeAudit } from '../../store/audit.ts'
 import { findDistributor } from '../../store/distributor.ts'
 import { isOpen, type JobRow, newestJob } from '../../store/job.ts'
-import { tokenDigest } from '../../store/lock/holder.ts'
+import { lastsText, tokenDigest } from '../../store/lock/holder.ts'
 import { inspect, type SeenLock } from '../../store/lock/inspect.ts'
 import { release } from '../../store/lock/release.ts'
 import { statement, transaction } from '../../store/transaction.ts'
@@ -46,7 +46,7 @@ const seenLock = async (run: Run, { tokenDigest: digest, ...slice }: Input<'unlo
   if (tokenDigest(lock.token) === digest) return lock
   throw new Failure(
     'LockChanged',
-    `The lock of ${sliceName(slice)} is not the one you saw: the run ${lock.holder} holds it now (${tokenDigest(lock.token)}), for ${Math.ceil(lock.remainingMs / 1_000)} s unless it is extended. Look again before you unlock.`,
+    `The lock of ${sliceName(slice)} is not the one you saw: the run ${lock.holder} holds it now (${tokenDigest(lock.token)}), and it ${lastsText(lock.remainingMs)}. Look again before you unlock.`,
   )
 }
 

@@ -2,7 +2,7 @@ import { Failure } from '../../contract/errors.ts'
 import { LOCK_FRESH_SHARE, LOCK_TTL_MS } from '../../contract/limits.ts'
 import { lockKey, type Slice, sliceName } from '../../contract/words.ts'
 import type { LockClient } from './client.ts'
-import { holderOf } from './holder.ts'
+import { holderOf, remainingOf } from './holder.ts'
 import { release } from './release.ts'
 import { runScript } from './run.ts'
 
@@ -11,7 +11,7 @@ import { runScript } from './run.ts'
  * Replies {'acquired'}, {'mine'} (the same token again: the reply to an earlier call was lost) or {'held', token, ms}.
  * A token that is already set is extended, so 'mine' is as fresh as 'acquired'.
  */
-const ACQUIRE = `
+const ACQUIRE = `#!lua
 local holder = redis.call('get', KEYS[1])
 if holder == ARGV[1] then
   redis.call('pexpire', KEYS[1], ARGV[2])
@@ -24,9 +24,9 @@ redis.call('set', KEYS[1], ARGV[1], 'nx', 'px', ARGV[2])
 return {'acquired'}
 `
 
-type Held = { readonly holder: string; readonly remainingMs: number }
+type Held = { readonly holder: string; readonly remainingMs: number | null }
 
-/** Takes the lock or says who holds it and for how long at most. Null: it is ours. */
+/** Takes the lock or says who holds it and for how long (null: without an end). Null in all: it is ours. */
 export const tryAcquire = async (
   client: LockClient,
   slice: Slice,
@@ -39,7 +39,7 @@ export const tryAcquire = async (
     string?,
     number?,
   ]
-  if (verdict === 'held') return { holder: holderOf(holder ?? ''), remainingMs: remainingMs ?? 0 }
+  if (verdict === 'held') return { holder: holderOf(holder ?? ''), remainingMs: remainingOf(remainingMs ?? 0) }
   const elapsedMs = performance.now() - startedAt
   if (elapsedMs <= ttlMs * (1 - LOCK_FRESH_SHARE)) return null
   // The TTL ran while the reply travelled: a lock returned now could already be somebody else's.

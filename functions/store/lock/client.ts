@@ -1,11 +1,14 @@
 import { Redis } from 'ioredis'
 import type { Env } from '../../contract/env.ts'
 import { LOCK_COMMAND_TIMEOUT_MS, LOCK_CONNECT_TIMEOUT_MS } from '../../contract/limits.ts'
+import { isLoginRefused } from './answers.ts'
 import { elasticacheToken } from './token.ts'
 
 /** The only Valkey command the lock uses; a client with nothing else can't do anything else. */
 export type LockClient = {
   eval(script: string, keys: number, key: string, ...args: (string | number)[]): Promise<unknown>
+  /** The login that was refused last, while the client has found no other way in. */
+  readonly refusal?: () => unknown
 }
 
 export type LockAddress = Pick<
@@ -21,7 +24,7 @@ export type LockAddress = Pick<
  * With IAM, each (re)connect needs a fresh token (they live 15 minutes, a connection 12 hours). ioredis reads
  * `options.password` when it connects, so a property on the options object gives it the newest one.
  */
-export const openLockClient = async (address: LockAddress): Promise<Redis> => {
+export const openLockClient = async (address: LockAddress): Promise<Redis & LockClient> => {
   const client = new Redis({
     host: address.LOCK_HOST,
     port: address.LOCK_PORT,
@@ -35,13 +38,21 @@ export const openLockClient = async (address: LockAddress): Promise<Redis> => {
     enableReadyCheck: false,
     disableClientInfo: true,
     retryStrategy: (times) => Math.min(100 * times, 1_000),
-    // After a failover the surviving socket leads to a replica: the command fails, the next one finds a new connection.
-    reconnectOnError: (error) => (error.message.startsWith('READONLY') ? 1 : false),
+    // After a failover the surviving socket leads to a replica, and a login may end under a connection: the command
+    // fails, the next one finds a new connection.
+    reconnectOnError: (error) => (/^(READONLY|NOAUTH|WRONGPASS)/.test(error.message) ? 1 : false),
     ...(address.LOCK_USER === '' ? {} : { username: address.LOCK_USER }),
     ...(address.LOCK_TLS === 'verify' ? { tls: { minVersion: 'TLSv1.2' as const } } : {}),
   })
+  // A command that meets the moment between a refused login and the next is only told that the connection closed.
+  let refusal: unknown
   // Without a listener an unreachable Valkey would end the process; the next command reports it.
-  client.on('error', () => undefined)
+  client.on('error', (error) => {
+    refusal = isLoginRefused(error) ? error : undefined
+  })
+  client.on('ready', () => {
+    refusal = undefined
+  })
   if (address.LOCK_AUTH === 'iam') {
     const sign = () => elasticacheToken(address.AWS_REGION, address.LOCK_GROUP_ID, address.LOCK_USER)
     let password = await sign()
@@ -55,5 +66,5 @@ export const openLockClient = async (address: LockAddress): Promise<Redis> => {
       )
     })
   }
-  return client
+  return Object.assign(client, { refusal: () => refusal })
 }

@@ -10,7 +10,7 @@ import { runScript } from './run.ts'
  * {'taken', token}.
  * It never sets the key: whoever lost the lock must acquire a new one, and then meet the job row as everybody does.
  */
-const EXTEND = `
+const EXTEND = `#!lua flags=allow-oom
 local holder = redis.call('get', KEYS[1])
 if holder == ARGV[1] then
   local left = redis.call('pttl', KEYS[1])
@@ -26,7 +26,7 @@ return {'expired'}
 /**
  * Verifies that the lock is still ours and gives it its whole TTL again.
  *
- * @returns milliseconds since it was acquired or extended before
+ * @returns milliseconds since it was acquired or extended before; 0 where that is not known
  * @throws Failure LockLost where it expired or another run took it; LockUnreachable
  */
 export const extend = async (
@@ -39,7 +39,8 @@ export const extend = async (
     string,
     (string | number)?,
   ]
-  if (verdict === 'held') return ttlMs - Number(detail)
+  // A lock that a stranger made longer, or endless, does not tell when it was extended last.
+  if (verdict === 'held') return Number(detail) < 0 ? 0 : Math.max(0, ttlMs - Number(detail))
   const what = detail === undefined ? 'has expired' : `was taken by ${holderOf(String(detail))}`
   throw new Failure(
     'LockLost',

@@ -8,3 +8,10 @@ export const holderOf = (token: string): string => token.split('/')[0] ?? token
 
 /** How a token appears in logs. */
 export const tokenDigest = (token: string): string => createHash('sha256').update(token).digest('hex').slice(0, 12)
+
+/** What PTTL replied for a key that exists: milliseconds, or null for a lock without an end, which no run of ours sets. */
+export const remainingOf = (pttl: number): number | null => (pttl < 0 ? null : pttl)
+
+/** `lasts 290 s unless it is extended`, behind the words "its lock". */
+export const lastsText = (remainingMs: number | null): string =>
+  remainingMs === null ? 'never ends by itself' : `lasts ${Math.ceil(remainingMs / 1_000)} s unless it is extended`

@@ -6,7 +6,7 @@ import { runScript } from './run.ts'
  * KEYS[1] lock key; ARGV[1] token. Replies 1 (released) or 0 (not ours, or gone).
  * An unconditional DEL is how one run deleted another's lock in the old system.
  */
-const RELEASE = `
+const RELEASE = `#!lua flags=allow-oom
 if redis.call('get', KEYS[1]) == ARGV[1] then
   return redis.call('del', KEYS[1])
 end

@@ -1,11 +1,13 @@
-import { Failure, messageOf } from '../../contract/errors.ts'
 import { LOCK_COMMAND_TIMEOUT_MS, LOCK_CONNECT_TIMEOUT_MS } from '../../contract/limits.ts'
+import { isAnswer, lockFailure } from './answers.ts'
 import type { LockClient } from './client.ts'
+import { withNewLogin } from './login.ts'
 
 /**
- * Runs one lock script and settles within connect plus command time, whatever the server or the client does.
+ * Runs one lock script and settles within connect plus command time, whatever the server or the client does. A refused
+ * login is tried once more: the client connects anew with a new token, for the old one may only have aged.
  *
- * @throws Failure LockUnreachable for every fault of Valkey or the way to it (refused, silent, READONLY, OOM, ...)
+ * @throws Failure LockUnreachable where nobody answers, or a replica does; LockRefused; LockMisconfigured
  */
 export const runScript = async (
   client: LockClient,
@@ -16,16 +18,12 @@ export const runScript = async (
   const limitMs = LOCK_CONNECT_TIMEOUT_MS + LOCK_COMMAND_TIMEOUT_MS
   const { promise: late, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => reject(new Error(`no answer within ${limitMs} ms`)), limitMs)
-  const reply = client.eval(script, 1, key, ...args)
+  const reply = withNewLogin(() => client.eval(script, 1, key, ...args))
   try {
     return await Promise.race([reply, late])
   } catch (error) {
     reply.catch(() => undefined)
-    throw new Failure(
-      'LockUnreachable',
-      `Valkey did not answer for ${key}: ${messageOf(error)}. Check that it runs, has memory, and is reachable on its port and TLS setting.`,
-      { cause: error },
-    )
+    throw lockFailure(isAnswer(error) ? error : (client.refusal?.() ?? error), key)
   } finally {
     clearTimeout(timer)
   }
