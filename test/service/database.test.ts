@@ -53,7 +53,7 @@ describe('a lost COMMIT reply', () => {
     const slice = await newSlice(db.outside)
     let cuts = 0
     const port = await relay((packet) => {
-      if (cuts > 0 || packet.subarray(5).toString() !== 'commit') return 'pass'
+      if (cuts > 0 || !/\bcommit$/.test(packet.toString('latin1'))) return 'pass'
       cuts += 1
       return 'pass then cut'
     })
