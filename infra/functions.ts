@@ -128,19 +128,27 @@ export class Functions extends Construct {
 /** These have names of their own: an operator's client knows the stage and nothing else. */
 const isOperators = (name: FunctionName): name is OperatorName => name === 'Inspect' || name === 'Operate'
 
+/** The names under one prefix, and no others. */
+const listing = ({ bucketArn }: Stores['bucket'], prefix: string): PolicyStatement =>
+  new PolicyStatement({
+    actions: ['s3:ListBucket'],
+    resources: [bucketArn],
+    conditions: { StringLike: { 's3:prefix': prefix } },
+  })
+
 const grant = (fn: LambdaFunction, spec: TaskSpec, stores: Stores): void => {
   const { bucket } = stores
   if (spec.database) stores.grantDatabase(fn)
   if (spec.lock) stores.grantLock(fn)
   if (spec.topic) stores.topic.grantPublish(fn)
-  if (spec.storage === 'list')
+  if (spec.storage === 'list') fn.addToRolePolicy(listing(bucket, 'incoming/*'))
+  // A missing manifest is seen by its name, so the 403 that reading it would answer is never met.
+  if (spec.storage === 'check') {
+    fn.addToRolePolicy(listing(bucket, 'staged/*'))
     fn.addToRolePolicy(
-      new PolicyStatement({
-        actions: ['s3:ListBucket'],
-        resources: [bucket.bucketArn],
-        conditions: { StringLike: { 's3:prefix': 'incoming/*' } },
-      }),
+      new PolicyStatement({ actions: ['s3:GetObject'], resources: [bucket.arnForObjects('staged/*/manifest.json')] }),
     )
+  }
   // The grants include s3:ListBucket: without it a missing object reads as 403 and not as 404.
   if (spec.storage === 'read' || spec.storage === 'stage') bucket.grantRead(fn, 'staged/*')
   if (spec.storage === 'stage') {

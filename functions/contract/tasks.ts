@@ -2,14 +2,15 @@
  * The Lambda tasks of the state machine: one handler file, ASL state, construct id and role each.
  * `lambdaTimeoutS` is the Lambda's own timeout; the ASL task's is TASK_MARGIN_S longer.
  * `database`, `lock`, `storage`, `topic`: what the task talks to, so what it is granted and routed to.
- * `storage`: `list` sees the names under incoming/, `read` reads staged objects, `stage` reads files and writes both.
+ * `storage`: `list` sees the names under incoming/, `check` those under staged/ and reads manifests, `read` reads staged
+ * objects, `stage` reads files and writes both.
  */
 export type TaskSpec = {
   readonly lambdaTimeoutS: number
   readonly memoryMb: number
   readonly database: boolean
   readonly lock: boolean
-  readonly storage: 'none' | 'list' | 'read' | 'stage'
+  readonly storage: 'none' | 'list' | 'check' | 'read' | 'stage'
   readonly topic: boolean
 }
 
@@ -21,7 +22,7 @@ export const TASKS = {
   AcquireLock: { ...light, lambdaTimeoutS: 30, database: true, lock: true },
   ReadHead: { ...light, lambdaTimeoutS: 30, database: true, lock: false },
   OpenJob: { ...light, lambdaTimeoutS: 60, database: true, lock: true },
-  PlanDelete: { ...light, lambdaTimeoutS: 180, database: true, lock: true },
+  PlanDelete: { ...light, lambdaTimeoutS: 180, database: true, lock: true, storage: 'check' },
   // 1,769 MB is one whole vCPU: a lane then is bounded by the database and not by its own CPU share.
   DeleteChunk: { ...light, lambdaTimeoutS: 300, memoryMb: 1_769, database: true, lock: true },
   MarkDeleted: { ...light, lambdaTimeoutS: 180, database: true, lock: true },

@@ -36,7 +36,7 @@ const ALLOWED = {
   AcquireLock: [CONNECT, LOCK],
   ReadHead: [CONNECT],
   OpenJob: [CONNECT, LOCK],
-  PlanDelete: [CONNECT, LOCK],
+  PlanDelete: [CONNECT, LOCK, 's3:GetObject', 's3:ListBucket'],
   DeleteChunk: [CONNECT, LOCK],
   MarkDeleted: [CONNECT, LOCK],
   BeginRegistering: [CONNECT, LOCK, ...READ],

@@ -27,7 +27,7 @@ const ALLOWED = {
   AcquireLock: [],
   ReadHead: [],
   OpenJob: [],
-  PlanDelete: [],
+  PlanDelete: ['s3:GetObject', 's3:ListBucket'],
   DeleteChunk: [],
   MarkDeleted: [],
   BeginRegistering: READ,
@@ -66,6 +66,16 @@ describe('the functions', () => {
       Role: { 'Fn::GetAtt': [Match.stringLikeRegexp(`^Functions${task}ServiceRole`), 'Arn'] },
     })
     expect(actionsOf(template, task)).toEqual([...ALLOWED[task]].toSorted())
+  })
+
+  it('PlanDelete sees the names under staged/ and no others, and reads manifests and no rows', () => {
+    const [policy] = Object.entries(template.findResources('AWS::IAM::Policy')).filter(([id]) =>
+      /^FunctionsPlanDeleteServiceRole/.test(id),
+    )
+    const statements: (Statement & { Condition?: unknown })[] = policy?.[1].Properties.PolicyDocument.Statement
+    const find = (action: string) => statements.find(({ Action }) => Action === action)
+    expect(find('s3:ListBucket')?.Condition).toEqual({ StringLike: { 's3:prefix': 'staged/*' } })
+    expect(JSON.stringify(find('s3:GetObject')?.Resource)).toMatch(/\/staged\/\*\/manifest\.json"/)
   })
 
   // The others are no tasks: where nothing is scheduled nobody calls Sweep by version, and operators call by plain names.
