@@ -3,15 +3,19 @@ import { guardExclusive } from '../store/job.ts'
 import { requireObjects } from '../store/staged-source.ts'
 import { statement } from '../store/transaction.ts'
 import type { Run } from './task.ts'
+import { verifyLock } from './verify-lock.ts'
 
 /**
  * Sees, right before the first delete, that everything which will be registered is still there: StageSource read it all,
  * but the lock may have been waited for since, for hours. The names and sizes are looked at, some 1,000 a request.
  *
- * @throws Failure StagedSourceDamaged, StaleFence (before anything else is asked), StorageUnreachable
+ * @throws Failure LockLost, StaleFence, StagedSourceDamaged, StorageUnreachable
  */
-export const requireSource = async (run: Run, { job }: Guarded): Promise<void> => {
+export const requireSource = async (run: Run, input: Guarded): Promise<void> => {
   const { database, s3, env } = run
+  const { job } = input
+  // First, as in every task: who lost the lock acquires a new one, whatever else is wrong.
+  await verifyLock(run, input)
   const guard = { id: job.id, fence: job.fence, state: 'DELETING' } as const
   const { source_digest } = await statement(database, () => guardExclusive(database, guard))
   await requireObjects(s3, env.BUCKET, source_digest)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { WRITERS } from '../support/faults.ts'
+import { beforeTask, WRITERS } from '../support/faults.ts'
 import { expectHalted, expectSettled, jobsOf } from '../support/invariants.ts'
 import type { Fault } from '../support/relay.ts'
 import { shareFile } from '../support/share-file.ts'
@@ -112,7 +112,7 @@ test.each([
 test('HaltJob killed at every step leaves one halt, one event and a free lock', async () => {
   const slice = await oldSlice()
   const { staged } = await on().stage(NEW, CHUNK_ROWS)
-  await on().put(`staged/${staged}/000003.tsv`, 'damaged')
+  beforeTask(on(), 'BeginRegistering', slice, () => on().put(`staged/${staged}/000003.tsv`, 'damaged'))
   const faults = [
     kill('HaltJob', /^update job set fence/, 'after'),
     kill('HaltJob', COMMIT, 'before'),

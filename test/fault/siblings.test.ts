@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { answerOf, callAgain, holdTask, pause, recordCalls, within } from '../support/faults.ts'
+import { answerOf, beforeTask, callAgain, holdTask, pause, recordCalls, within } from '../support/faults.ts'
 import { expectHalted, expectSettled, fingerprintOf, jobsOf, lockOf, rowsOf } from '../support/invariants.ts'
 import { shareFile } from '../support/share-file.ts'
 import { useStack } from '../support/stack.ts'
@@ -18,12 +18,12 @@ const GUARD = /for share$/
 const LOAD = /^load data/
 const COMMIT = /^commit$/
 
-/** A staged source with a damaged chunk, and how to mend it. */
-const damagedSource = async (file = NEW, chunk = 0) => {
+/** A staged source of which a chunk is damaged when everything is deleted and nothing registered; and how to mend it. */
+const damagedSource = async (slice: TestSlice, file = NEW, chunk = 0) => {
   const source = await on().stage(file, CHUNK_ROWS)
   const key = `staged/${source.staged}/00000${chunk}.tsv`
   const body = await on().get(key)
-  await on().put(key, body.slice(0, -40))
+  beforeTask(on(), 'BeginRegistering', slice, () => on().put(key, body.slice(0, -40)))
   return { source, mend: () => on().put(key, body) }
 }
 
@@ -32,7 +32,7 @@ test.each([
   ['with its rows loaded', LOAD],
 ])('a lane frozen %s writes no row after its sibling failed and the lock was released', async (_, sql) => {
   const slice = await on().newSlice()
-  const { source, mend } = await damagedSource()
+  const { source, mend } = await damagedSource(slice)
   const failing = holdTask(on(), 'RegisterChunk', slice)
   const armed = on().relay.arm({ task: 'RegisterChunk', sql, moment: 'after', skip: 1, act: (at) => at.freeze() })
   const arn = await on().start({ ...slice, source })
@@ -54,7 +54,7 @@ test.each([
 
 test('a lane in mid-commit keeps the lock from being released before its commit', async () => {
   const slice = await on().newSlice()
-  const { source } = await damagedSource()
+  const { source } = await damagedSource(slice)
   const failing = holdTask(on(), 'RegisterChunk', slice)
   const seen: string[] = []
   const armed = on().relay.arm({
@@ -125,7 +125,7 @@ test('an old run continued after another finished the month is refused at every 
   const slice = await on().newSlice()
   await on().seed(slice, OLD)
   // One lane, so that it is always the same chunks that are left.
-  const { source, mend } = await damagedSource(shareFile(180, 64), 2)
+  const { source, mend } = await damagedSource(slice, shareFile(180, 64), 2)
   const { calls, stop } = recordCalls(on(), slice)
   expect(await on().run({ ...slice, source })).toMatchObject({ status: 'FAILED', error: 'StagedSourceDamaged' })
   stop()

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { beforeTask } from '../support/faults.ts'
 import type { Statement } from '../support/relay.ts'
 import { shareFile } from '../support/share-file.ts'
 import type { Struck } from '../support/struck.ts'
@@ -60,7 +61,7 @@ const setUp = async (world: World, fault: Fault, moment: Moment): Promise<Cell> 
   if (moment.needs === 'failure') {
     const key = `staged/${source.staged}/000005.tsv`
     const body = await on.get(key)
-    await on.put(key, body.slice(0, -20))
+    beforeTask(on, 'BeginRegistering', slice, () => on.put(key, body.slice(0, -20)))
     cell.mend = () => on.put(key, body)
   }
   await fault.prepare?.(cell)

@@ -41,6 +41,15 @@ export const holdTask = (
   return { reached, release }
 }
 
+/** Does something when the slice's run comes to a task, which begins after it. Once. */
+export const beforeTask = (on: TestStack, task: string, slice: TestSlice, act: () => Promise<void>): void => {
+  const stop = on.stack.lambda.onInvoke(async ({ functionName, event }) => {
+    if (functionName !== task || !isOf(event, slice)) return
+    stop()
+    await act()
+  })
+}
+
 /** Waits for what has to happen in a run; fails at once where the run ends without it. */
 export const within = async <T>(on: TestStack, execution: string, what: Promise<T>): Promise<T> => {
   const ended = on.stack.engine.execution(execution).ended.then(() => on.ended(execution))
