@@ -56,6 +56,14 @@ const REMEDIES: Readonly<Record<Exclude<FailureName, AnswerName> | EndName, (com
   SliceKeepsFilling: ({ goOn }) => `Another program keeps inserting. Stop it, then go on: ${goOn}`,
   SliceMismatch: ({ startOver }) => `Another program wrote to the slice. Stop it, then start over: ${startOver}`,
   ChunksUnfinished: ({ goOn }) => `Some chunks are not registered. Go on: ${goOn}`,
+  DatabaseBlocked: ({ goOn }) =>
+    `Another program's session keeps a lock; the message names it. Once it ended, go on: ${goOn}`,
+  DatabaseFull: ({ goOn }) => `MySQL has no room. Once it has, go on: ${goOn}`,
+  DatabaseReadOnly: ({ goOn }) => `MySQL takes no writes. Once it does, go on: ${goOn}`,
+  DatabaseLoginRefused: ({ goOn }) => `MySQL refused the functions' login. Once it is let in, go on: ${goOn}`,
+  DatabaseRefused: ({ goOn }) => `MySQL refused a statement; the message says how. Once that is cleared up: ${goOn}`,
+  ConstraintRefused: ({ goOn }) =>
+    `Another program's foreign key, trigger or check is in the way. Remove it, then go on: ${goOn}`,
   DatabaseMisconfigured: () => 'The database is set up wrong. Find out how: sharelock doctor',
   ExecutionABORTED: ({ goOn }) => `Somebody stopped it. Go on when you are ready: ${goOn}`,
   ExecutionTIMED_OUT: ({ goOn }) => `It ran for longer than a run may. Go on: ${goOn}`,

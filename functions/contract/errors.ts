@@ -14,6 +14,10 @@ export const FAILURE_FAMILIES = {
   LockAwaited: 'held',
 
   DatabaseUnreachable: 'transient',
+  DatabaseBlocked: 'transient',
+  DatabaseFull: 'transient',
+  DatabaseReadOnly: 'transient',
+  DatabaseLoginRefused: 'transient',
   LockUnreachable: 'transient',
   LockRefused: 'transient',
   StorageUnreachable: 'transient',
@@ -37,6 +41,8 @@ export const FAILURE_FAMILIES = {
   SliceMismatch: 'terminal',
   ChunksUnfinished: 'terminal',
   DatabaseMisconfigured: 'terminal',
+  DatabaseRefused: 'terminal',
+  ConstraintRefused: 'terminal',
   LockMisconfigured: 'terminal',
 
   // Answers to operators only; no execution meets them.

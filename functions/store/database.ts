@@ -8,6 +8,7 @@ import {
 } from '../contract/limits.ts'
 import { clearWay, endAside } from './aside.ts'
 import { type DatabaseAddress, openSession } from './connection.ts'
+import { databaseFailure } from './database-failure.ts'
 import type { OwnSession } from './own-session.ts'
 
 /** What a value in a statement may be; mysql2 escapes each, arrays of rows included. */
@@ -24,6 +25,15 @@ class TransactionLost extends Error {
 export class StatementTimeout extends Error {
   override readonly name = 'StatementTimeout'
   readonly fatal = true
+}
+
+/** No error of the driver leaves this file without its name. */
+const named = async <T>(answer: Promise<T>): Promise<T> => {
+  try {
+    return await answer
+  } catch (error) {
+    throw databaseFailure(error)
+  }
 }
 
 /** One connection with a deadline on every statement, opened at first use and again after it broke. */
@@ -43,19 +53,19 @@ export class Database {
   }
 
   async rows<T>(sql: string, params: Param[] = [], options: Options = {}): Promise<T[]> {
-    const rows = await this.#send<RowDataPacket[]>({ sql, values: params }, options)
+    const rows = await named(this.#send<RowDataPacket[]>({ sql, values: params }, options))
     return rows as T[]
   }
 
   /** Runs a statement that changes rows. `affectedRows` counts changed, not merely matched, rows. */
   async change(sql: string, params: Param[] = [], options: Options = {}): Promise<ResultSetHeader> {
-    return await this.#send<ResultSetHeader>({ sql, values: params }, options)
+    return await named(this.#send<ResultSetHeader>({ sql, values: params }, options))
   }
 
   /** LOAD DATA LOCAL from memory: a body that is complete before the statement starts can't end half way. */
   async load(sql: string, params: Param[], body: Buffer): Promise<ResultSetHeader> {
     const infileStreamFactory = () => Readable.from([body], { objectMode: false })
-    return await this.#send<ResultSetHeader>({ sql, values: params, infileStreamFactory }, {})
+    return await named(this.#send<ResultSetHeader>({ sql, values: params, infileStreamFactory }, {}))
   }
 
   /**

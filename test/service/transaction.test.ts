@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { Failure } from '../../functions/contract/errors.ts'
+import { FAILURE_FAMILIES, Failure } from '../../functions/contract/errors.ts'
 import { FENCE_PATIENCE_S, LOCK_PATIENCE_S, TRANSACTION_TRIES_MAX } from '../../functions/contract/limits.ts'
 import { openJob } from '../../functions/job/open-job.ts'
 import type { Database } from '../../functions/store/database.ts'
+import { databaseFailure } from '../../functions/store/database-failure.ts'
 import { loadChunk, totalsOf } from '../../functions/store/share-ratio.ts'
 import { exclusively, isDuplicateKey, statement, transaction } from '../../functions/store/transaction.ts'
 import { linesOf, newSlice, useTestDatabase } from '../support/test-database.ts'
@@ -49,9 +50,10 @@ describe.each(WAYS)('%s', (_, way) => {
   })
 
   test.each([
-    ...[1290, 1836, 1040, 1203, 1053, 1317, 1927, 4031].map((errno) => ({ errno })),
-    ...['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'ENOTFOUND'].map((code) => ({ code })),
+    ...[1290, 1836, 1040, 1045, 1203, 1053, 1317, 1927, 3118, 4031].map((errno) => ({ errno })),
+    ...['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'ENOTFOUND'].map((code) => ({ code, errno: -111 })),
     { code: 'PROTOCOL_SEQUENCE_TIMEOUT' },
+    { code: 'AUTH_SWITCH_PLUGIN_ERROR', fatal: true },
     { fatal: true },
   ])('is run again on a new connection after %j', async (more) => {
     const tries = await triesOf(way, error(more))
@@ -60,9 +62,9 @@ describe.each(WAYS)('%s', (_, way) => {
   })
 
   test.each([
-    ['a duplicate key', error({ errno: 1062, code: 'ER_DUP_ENTRY' })],
     ['an error that MySQL did not send', error({})],
-    ['an error that is not fatal', error({ fatal: false, code: 'ER_PARSE_ERROR' })],
+    ['an error of the program', error({ code: 'ERR_INVALID_ARG_TYPE' })],
+    ['an error of the driver about a statement', error({ fatal: false, code: 'ER_PARSE_ERROR' })],
   ])('is given up at once for %s, which passes as it is', async (_, always) => {
     expect(await endOf(way, always)).toEqual({ tries: 1, end: always })
   })
@@ -72,15 +74,31 @@ describe.each(WAYS)('%s', (_, way) => {
     expect(await endOf(way, failure)).toEqual({ tries: 1, end: failure })
   })
 
-  test.each([1044, 1045, 1049, 1142, 1146, 1148, 3948])(
-    'is given up at once for %i, which only people can mend, by a name that says so',
-    async (errno) => {
-      const refused = error({ errno, fatal: true })
-      const { tries, end } = await endOf(way, refused)
-      expect(tries).toBe(1)
-      expect(end).toMatchObject({ name: 'DatabaseMisconfigured', cause: refused })
-    },
-  )
+  test.each([
+    ...[1044, 1049, 1142, 1146, 1148, 1153, 1193, 1665, 3024, 3948].map((errno) => ['DatabaseMisconfigured', errno]),
+    ...[3, 1021, 1026, 1114].map((errno) => ['DatabaseFull', errno]),
+    ...[1451, 1452, 1644, 3819].map((errno) => ['ConstraintRefused', errno]),
+    ...[1062, 1264, 1366, 1406, 9999].map((errno) => ['DatabaseRefused', errno]),
+  ] as [string, number][])('is given up at once by the name %s after %i', async (name, errno) => {
+    const refused = error({ errno, fatal: true })
+    const { tries, end } = await endOf(way, refused)
+    expect(tries).toBe(1)
+    expect(end).toMatchObject({ name, errno, cause: refused })
+    expect(end).toHaveProperty('message', expect.stringContaining(`as the driver says it (error ${errno}).`))
+  })
+
+  test.each([
+    ['DatabaseUnreachable', { errno: 1213 }],
+    ['DatabaseBlocked', { errno: 1205 }],
+    ['DatabaseReadOnly', { errno: 1290 }],
+    ['DatabaseLoginRefused', { errno: 1045, fatal: true }],
+    ['DatabaseLoginRefused', { errno: 3118, fatal: true }],
+  ])('ends as %s where %j lasts, and the engine tries again later', async (name, more) => {
+    const { tries, end } = await endOf(way, error(more))
+    expect(tries).toBe(TRANSACTION_TRIES_MAX)
+    expect(end).toMatchObject({ name })
+    expect(FAILURE_FAMILIES[(end as Failure).name]).toBe('transient')
+  })
 
   test('is given up by name once its tries are used up', async () => {
     const always = error({ errno: 1213 })
@@ -109,22 +127,22 @@ describe.each(WAYS)('%s', (_, way) => {
 })
 
 test('whatever ends a transaction early, none of its rows stay', async () => {
-  for (const thrown of [error({}), error({ errno: 1062 }), new Failure('ChunkMismatch', 'no')]) {
+  for (const thrown of [error({}), error({ errno: 9999 }), new Failure('ChunkMismatch', 'no')]) {
     const slice = await newSlice(db.outside)
     const database = db.connect()
     const work = transaction(database, async () => {
       await loadChunk(database, slice, linesOf(0, 2))
       throw thrown
     })
-    await expect(work).rejects.toBe(thrown)
+    await expect(work).rejects.toThrow(thrown.message)
     await database.rows('select 1')
     expect((await totalsOf(db.outside, slice)).rows).toBe(0)
   }
 })
 
 test('only 1062 is a duplicate key', () => {
-  expect(isDuplicateKey(error({ errno: 1062 }))).toBe(true)
-  expect(isDuplicateKey(error({ errno: 1213 }))).toBe(false)
+  expect(isDuplicateKey(databaseFailure(error({ errno: 1062 })))).toBe(true)
+  expect(isDuplicateKey(databaseFailure(error({ errno: 1213 })))).toBe(false)
 })
 
 describe('work that holds the job row', () => {
@@ -141,14 +159,14 @@ describe('work that holds the job row', () => {
   test('passes on what is wrong besides the wait for the row', async () => {
     const thrown = error({ errno: 1062 })
     const work = exclusively(db.connect(), (await newJob()).id, () => Promise.reject(thrown))
-    await expect(work).rejects.toBe(thrown)
+    await expect(work).rejects.toMatchObject({ cause: thrown })
     const elsewhere = db.connect()
     const rows = elsewhere.rows.bind(elsewhere)
     elsewhere.rows = async (sql, params, options) => {
       if (sql.includes('for update')) throw thrown
       return await rows(sql, params, options)
     }
-    await expect(exclusively(elsewhere, 1, async () => 'done')).rejects.toBe(thrown)
+    await expect(exclusively(elsewhere, 1, async () => 'done')).rejects.toMatchObject({ cause: thrown })
   })
 
   test('keeps everybody else out until it ends', async () => {
