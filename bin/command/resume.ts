@@ -3,7 +3,7 @@ import { sliceName } from '../../functions/contract/words.ts'
 import { OperationError, type Operations, type SliceName } from '../operations/operations.ts'
 import { sliceOptions } from '../operations/remedies.ts'
 import { type BeginOptions, followStarted } from './begin.ts'
-import { acting, type SliceOptions, sliceOfEither } from './session.ts'
+import { acting, jobOf, type SliceOptions, sliceOfEither } from './session.ts'
 import { withBeginning, withSlice } from './slice-options.ts'
 import { type SourceOptions, sourceOf } from './start.ts'
 
@@ -38,7 +38,9 @@ export const addResume = (program: Command): void => {
         const operations = await session.operations()
         const slice = await sliceOfEither(operations, job, options)
         if (options.file !== undefined) await requireOwnSource(operations, slice, options)
-        const started = await operations.resume(slice, options)
+        // A job that is named is the one to resume; the slice's open job may be another.
+        const seen = job === undefined ? undefined : { job: jobOf(job) }
+        const started = await operations.resume(slice, { ...options, seen })
         return await followStarted(session, operations, started, null, options)
       }),
     )

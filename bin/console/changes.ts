@@ -23,7 +23,12 @@ export const changes = (desk: Console): Hono<Env> => {
 
   app.post('/slices/:distributor/:month/resume', (c) =>
     act(desk, c, 'resume', async (slice, fields) => {
-      const { executionArn, joined } = await operations.resume(slice, { wait: fields.wait === '1', why: fields.why })
+      const seen = { job: numberOf(fields.job), fence: numberOf(fields.fence) }
+      const { executionArn, joined } = await operations.resume(slice, {
+        wait: fields.wait === '1',
+        why: fields.why,
+        seen,
+      })
       return { execution: executionArn, notice: joined ? 'Joined' : 'Resumed' }
     }),
   )
@@ -82,6 +87,9 @@ const optionsOf = (fields: Fields): StartOptions => ({
   why: fields.why,
   confirmation: fields.confirmation || undefined,
 })
+
+/** A number that our own page put into the form; 0, which no job and no fence is, where somebody took it out. */
+const numberOf = (text: string | undefined): number => Number(text) || 0
 
 /** The fields of one of our own forms. @throws ForeignRequest */
 const ownFields = async ({ session }: Console, c: Asked): Promise<Fields> => {

@@ -8,8 +8,12 @@ import { calling, ofFailure } from './failures.ts'
 import { ANSWER_TIMEOUT_MS, CALL_ATTEMPTS_MAX, CONNECT_TIMEOUT_MS } from './limits.ts'
 import { OperationError } from './operations.ts'
 
+const ignore = (): void => undefined
+
 /** A sandbox that was lost, or killed while it started. One that came to its timeout would only do so again. */
 const DIED: readonly string[] = ['Runtime.ExitError', 'Lambda.Unknown']
+
+const SILENT = { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore }
 
 /** What the operations talk to. */
 export type Clients = {
@@ -47,7 +51,12 @@ export const createClients = (stage: string): Clients => {
   return {
     sfn: new SFNClient(common),
     // A local server has no host name per bucket.
-    s3: new S3Client({ ...common, forcePathStyle: (AWS_ENDPOINT_URL_S3 ?? AWS_ENDPOINT_URL) !== undefined }),
+    // Its own remarks about a request that failed are not for the operator, who is told by us.
+    s3: new S3Client({
+      ...common,
+      logger: SILENT,
+      forcePathStyle: (AWS_ENDPOINT_URL_S3 ?? AWS_ENDPOINT_URL) !== undefined,
+    }),
     identity: once(async () => {
       const { Arn } = await calling('AWS STS', () => sts.send(new GetCallerIdentityCommand({})))
       return Arn ?? 'unknown'

@@ -1,9 +1,13 @@
 import { sliceName } from '../../functions/contract/words.ts'
 import { OperationError, type StartOptions, type StartPlan } from './operations.ts'
 
-/** What has to be typed for this start: the plan's own confirmation, or for these options always. */
-export const confirmationOf = (plan: StartPlan, { supersede, force }: StartOptions): string | null =>
-  plan.confirmation ?? (supersede === true || force === true ? sliceName(plan) : null)
+/**
+ * What has to be typed for this start: the plan's own confirmation, or for these options always. Behind another run it
+ * replaces what that run will have registered, which no plan can show.
+ */
+export const confirmationOf = (plan: StartPlan, { supersede, force, wait }: StartOptions): string | null =>
+  plan.confirmation ??
+  (supersede === true || force === true || (wait === true && plan.behind.length > 0) ? sliceName(plan) : null)
 
 /** @throws OperationError Unconfirmed */
 export const requireConfirmation = (expected: string | null, typed: string | undefined): void => {

@@ -1,3 +1,4 @@
+import type { SeenHead } from '../../functions/contract/messages.ts'
 import type { DistributorFields } from '../../functions/contract/operations.ts'
 import type {
   AuditLine,
@@ -75,6 +76,10 @@ export type StartPlan = SliceName & {
   readonly busyWith: string | null
   /** The slice already holds exactly this source: starting changes nothing unless forced. */
   readonly alreadyRegistered: boolean
+  /** The slice's newest job as it was seen; a start is refused where it is another by then. Null: it never had one. */
+  readonly head: SeenHead | null
+  /** Executions (ARNs) with other sources that work on the slice: a start that waits comes behind these and no others. */
+  readonly behind: readonly string[]
 }
 
 export type StartOptions = {
@@ -85,6 +90,11 @@ export type StartOptions = {
   readonly why?: string
   /** What the operator typed; needed where the plan has a confirmation. */
   readonly confirmation?: string
+}
+
+export type ResumeOptions = Pick<StartOptions, 'wait' | 'why'> & {
+  /** The job that the operator saw, and its fence: no other is resumed. */
+  readonly seen?: { readonly job: number; readonly fence?: number }
 }
 
 export type Started = {
@@ -149,7 +159,7 @@ export type Operations = {
     readonly distributors: readonly DistributorLine[]
   }>
   readonly show: (what: SliceName | { readonly job: number }) => Promise<SliceReport>
-  readonly resume: (slice: SliceName, options: Pick<StartOptions, 'wait' | 'why'>) => Promise<Started>
+  readonly resume: (slice: SliceName, options: ResumeOptions) => Promise<Started>
   /** Halts between chunks, then ends the execution. Where no job is open yet, only the execution is ended. */
   readonly stop: (slice: SliceName, why: string) => Promise<Stopped | { readonly ended: string }>
   /** Ends one execution of the slice, by its name, and changes no job: for a run that was overtaken. */

@@ -7,6 +7,7 @@ import { readManifest } from '../../functions/store/staged-source.ts'
 import { openSource } from '../../functions/store/uploaded-source.ts'
 import type { Clients } from './clients.ts'
 import { compare, type RowSet, rowsOfFile, rowsOfStaged } from './difference.ts'
+import { headOf } from './expectation.ts'
 import { calling, operationError } from './failures.ts'
 import { CHANGED_SHARE_MAX, ROWS_SHARE_MIN } from './limits.ts'
 import { sizeOf } from './objects.ts'
@@ -115,20 +116,22 @@ export const isLarge = (
   return removed + changed > against.rows * CHANGED_SHARE_MAX || rowsNew < against.rows * ROWS_SHARE_MIN
 }
 
-/** True where the run registers the set of this digest. Before its job is open only its input tells. */
+/** True where the run registers the set of this digest. Before its job is open only its input tells, if it does. */
 export const isSameSource = (
   run: Run,
-  plan: Pick<StartPlan, 'source' | 'uploadKey' | 'isUndo'>,
+  plan: Pick<StartPlan, 'uploadKey' | 'isUndo'>,
   digest: string,
   report: SliceReport,
 ): boolean => {
   const job = report.jobs.find(({ execution }) => execution === run.executionArn)
   if (job !== undefined) return job.source.digest === digest
-  const source = run.input?.source
-  if (source === undefined) return false
+  if (run.input === null) return false
+  const { source, expect } = run.input
+  if (expect?.digest !== undefined) return expect.digest === digest
   if ('undo' in source) return plan.isUndo
   if ('staged' in source) return source.staged === digest
-  return source.key === plan.uploadKey || ('key' in plan.source && source.key === plan.source.key)
+  // Another key may hold other rows by the time that run reads it; the name of an upload is its content's.
+  return source.key === plan.uploadKey
 }
 
 /**
@@ -156,7 +159,7 @@ export const planStart = async (
   const digest = validation.summary?.digest ?? ''
   const open = openJobOf(report)
   const continues = open?.source.digest === digest ? open : null
-  const same = runs.find((run) => isSameSource(run, { source, uploadKey, isUndo }, digest, report))
+  const same = runs.find((run) => isSameSource(run, { uploadKey, isUndo }, digest, report))
   const rowsToRegister = validation.summary?.rows ?? 0
   // With that many jobs since, the last registered set is out of sight: no change may pass for a small one.
   const isUnclear = base === null && report.jobs.length >= SLICE_JOBS_SHOWN
@@ -175,6 +178,8 @@ export const planStart = async (
     continues,
     joins: same?.executionArn ?? null,
     busyWith: same === undefined ? (runs[0]?.executionArn ?? null) : null,
+    head: headOf(report),
+    behind: runs.filter((run) => run !== same).map(({ executionArn }) => executionArn),
     alreadyRegistered: report.jobs[0]?.status === 'settled' && report.jobs[0].source.digest === digest,
   }
 }

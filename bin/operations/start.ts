@@ -1,17 +1,22 @@
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
-import { PutObjectCommand } from '@aws-sdk/client-s3'
 import { StartExecutionCommand } from '@aws-sdk/client-sfn'
 import type { ExecutionRequest, Source } from '../../functions/contract/messages.ts'
 import { sliceName } from '../../functions/contract/words.ts'
 import type { Clients } from './clients.ts'
 import { confirmationOf, requireConfirmation } from './confirmation.ts'
+import { expectationOf, headOf, requireSeen, requireSeenFence, requireSeenJob } from './expectation.ts'
 import { calling } from './failures.ts'
 import { RUN_NUMBERS_MAX } from './limits.ts'
-import { sizeOf } from './objects.ts'
-import { OperationError, type SliceName, type Started, type StartOptions, type StartPlan } from './operations.ts'
-import { isSameSource, openJobOf, undoTargetOf } from './plan.ts'
+import {
+  OperationError,
+  type ResumeOptions,
+  type SliceName,
+  type Started,
+  type StartOptions,
+  type StartPlan,
+} from './operations.ts'
+import { isSameSource, openJobOf } from './plan.ts'
 import { describeRun, executionArnOf, nameOf, runningOf } from './runs.ts'
+import { upload } from './upload.ts'
 
 /** What an execution is started for, as the audit trail calls it. */
 type What = 'start' | 'resume' | 'undo'
@@ -23,20 +28,6 @@ type What = 'start' | 'resume' | 'undo'
 export const executionName = ({ distributor, month }: SliceName, digest: string, number: number): string =>
   `${distributor}-${month}-${digest.slice(0, 16)}-${number}`
 
-/** Puts the file at the address made of its content, unless it is there already. S3 checks the digest on arrival. */
-const upload = async (clients: Clients, path: string, key: string): Promise<void> => {
-  const { bucket } = await clients.place()
-  const { size } = await stat(path)
-  if ((await sizeOf(clients, key)) === size) return
-  await calling('S3', async () => {
-    const sha256 = Buffer.from(key.slice(key.lastIndexOf('/') + 1), 'hex').toString('base64')
-    const body = createReadStream(path)
-    await clients.s3.send(
-      new PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ContentLength: size, ChecksumSHA256: sha256 }),
-    )
-  })
-}
-
 const joined = (executionArn: string): Started => ({ executionArn, execution: nameOf(executionArn), joined: true })
 
 const busy = (slice: SliceName, executionArn: string): OperationError => {
@@ -44,7 +35,7 @@ const busy = (slice: SliceName, executionArn: string): OperationError => {
   const options = `--distributor ${distributor} --month ${month}`
   return new OperationError(
     'Busy',
-    `${sliceName(slice)} is being worked on by ${nameOf(executionArn)}, with another source. Watch it (\`sharelock watch ${options}\`), wait for it with --wait, or stop it first (\`sharelock stop ${options}\`).`,
+    `${sliceName(slice)} is being worked on by ${nameOf(executionArn)}, with another source, or one that it has not read yet. Watch it (\`sharelock watch ${options}\`), wait for it with --wait, or stop it first (\`sharelock stop ${options}\`).`,
   )
 }
 
@@ -124,28 +115,31 @@ export const start = async (clients: Clients, plan: StartPlan, options: StartOpt
   if (same !== undefined) return joined(same.executionArn)
   const [other] = runs
   if (other !== undefined && options.wait !== true) throw busy(slice, other.executionArn)
+  requireSeen(plan, report, runs, options.wait === true)
   const open = openJobOf(report)
   const supersede = options.supersede === true || plan.isUndo
   // Whoever waits meets what the other run leaves behind, and is told then.
   if (other === undefined && open !== null && open.source.digest !== summary.digest && !supersede)
     throw blocked(slice, open.job)
-  if (plan.isUndo && undoTargetOf(report)?.source.digest !== summary.digest)
-    throw new OperationError('Busy', `${sliceName(slice)} has changed since this undo was planned; plan it again.`)
   requireConfirmation(confirmationOf(plan, options), options.confirmation)
 
   if ('path' in source && uploadKey !== null) await upload(clients, source.path, uploadKey)
   const named: Source = plan.isUndo ? { undo: true } : 'path' in source ? { key: uploadKey ?? '' } : source
   const policy = { onHeld: options.wait === true ? 'wait' : 'fail', supersede, force: options.force === true } as const
+  const expect = expectationOf(plan, summary.digest, options.wait === true)
   const what = plan.isUndo ? 'undo' : 'start'
-  return await startOrJoin(clients, slice, summary.digest, { source: named, ...policy }, what, options.why ?? '')
+  return await startOrJoin(
+    clients,
+    slice,
+    summary.digest,
+    { source: named, ...policy, expect },
+    what,
+    options.why ?? '',
+  )
 }
 
 /** Goes on with the open job of a slice, with its own staged source, from the state it has come to. */
-export const resume = async (
-  clients: Clients,
-  slice: SliceName,
-  options: Pick<StartOptions, 'wait' | 'why'>,
-): Promise<Started> => {
+export const resume = async (clients: Clients, slice: SliceName, options: ResumeOptions): Promise<Started> => {
   const report = await clients.inspect({ question: 'slice', ...slice })
   const open = openJobOf(report)
   if (open === null)
@@ -153,13 +147,16 @@ export const resume = async (
       'NotFound',
       `${sliceName(slice)} has no open job to resume. See \`sharelock show --distributor ${slice.distributor} --month ${slice.month}\`.`,
     )
+  requireSeenJob(slice, open, options.seen)
   const staged = open.source.digest
-  const plan = { source: { staged }, uploadKey: null, isUndo: open.isUndo }
+  const plan = { uploadKey: null, isUndo: open.isUndo }
   const runs = await runningOf(clients, slice, report.jobs)
   const same = runs.find((run) => isSameSource(run, plan, staged, report))
   if (same !== undefined) return joined(same.executionArn)
+  requireSeenFence(slice, open, options.seen)
   const [other] = runs
   if (other !== undefined && options.wait !== true) throw busy(slice, other.executionArn)
   const onHeld = options.wait === true ? 'wait' : 'fail'
-  return await startOrJoin(clients, slice, staged, { source: { staged }, onHeld }, 'resume', options.why ?? '')
+  const expect = { digest: staged, head: headOf(report) }
+  return await startOrJoin(clients, slice, staged, { source: { staged }, onHeld, expect }, 'resume', options.why ?? '')
 }

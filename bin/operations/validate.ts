@@ -60,7 +60,7 @@ export const openFile = async (path: string): Promise<LocalFile> => {
   return { bytes: bytes(), sha256 }
 }
 
-async function* readable(path: string): AsyncGenerator<Buffer> {
+export async function* readable(path: string): AsyncGenerator<Buffer> {
   try {
     for await (const chunk of createReadStream(path, { highWaterMark: 1_048_576 })) yield chunk as Buffer
   } catch (error) {

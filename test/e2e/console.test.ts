@@ -91,6 +91,18 @@ test('a second start of the same file joins the run, and one of another file is 
   await settled(slice, MONTHLY)
 })
 
+test('a plan that another registration overtook is refused on its page, and nothing is started', async () => {
+  const slice = await on().newSlice()
+  await on().run({ ...slice, source: await on().upload(MONTHLY) })
+  await kim().check(slice, { csv: `${MONTHLY.csv.trimEnd().split('\n').slice(0, -1).join('\n')}\n` })
+  await kim().see(`Replace ${slice.distributor} 2026-10?`)
+  await on().run({ ...slice, source: await on().upload(CORRECTED) })
+  await kim().press('Start')
+  await kim().see(/^What was shown has changed since: .* came since\. Nothing was started/)
+  expect(await jobsOf(on(), slice)).toHaveLength(2)
+  await settled(slice, CORRECTED)
+})
+
 test('a job is stopped, says why it halted, and is resumed', async () => {
   const slice = await on().newSlice()
   const atChunk = holdTask(on(), 'RegisterChunk', slice)

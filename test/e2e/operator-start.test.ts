@@ -163,6 +163,7 @@ describe('while another run works on the slice', () => {
       '--file',
       await operator.file('next.csv', OTHER),
       '--wait',
+      ...confirmed(slice),
     )
     await waiting.said(/AcquireLock/)
     atPlan.release()

@@ -89,13 +89,15 @@ describe('a large change', () => {
 })
 
 describe('a confirmation', () => {
-  const plan = { ...SLICE, confirmation: null } as StartPlan
+  const plan = { ...SLICE, confirmation: null, behind: [] as readonly string[] } as StartPlan
 
-  test('is needed for a large change, and for supersede and force always', () => {
+  test('is needed for a large change, and for supersede, force and waiting behind another run always', () => {
     expect(confirmationOf(plan, {})).toBeNull()
     expect(confirmationOf({ ...plan, confirmation: 'ARIA 2026-10' }, {})).toBe('ARIA 2026-10')
     expect(confirmationOf(plan, { supersede: true })).toBe('ARIA 2026-10')
     expect(confirmationOf(plan, { force: true })).toBe('ARIA 2026-10')
+    expect(confirmationOf(plan, { wait: true })).toBeNull()
+    expect(confirmationOf({ ...plan, behind: ['arn:other'] }, { wait: true })).toBe('ARIA 2026-10')
   })
 
   test('has to be typed to the letter', () => {
@@ -122,11 +124,11 @@ describe('the jobs of a slice', () => {
   })
 
   test('a run is of the same source by its job, or before it has one by its input', () => {
-    const plan = { source: { path: 'a.csv' }, uploadKey: 'incoming/operators/a', isUndo: false }
-    const run = (source: object, number = 9) => ({
+    const plan = { uploadKey: 'incoming/operators/a', isUndo: false }
+    const run = (source: object, number = 9, digest?: string) => ({
       ...{ executionArn: job(number).execution, name: '', status: 'RUNNING' as const, startedAt: undefined },
       ...{ error: undefined, cause: undefined, output: undefined },
-      input: ExecutionInput.parse({ ...SLICE, source }),
+      input: ExecutionInput.parse({ ...SLICE, source, ...(digest === undefined ? {} : { expect: { digest } }) }),
     })
     const jobs = report(job(1))
     expect(isSameSource(run({ key: 'incoming/x' }, 1), plan, '1'.repeat(64), jobs)).toBe(true)
@@ -134,6 +136,8 @@ describe('the jobs of a slice', () => {
     expect(isSameSource(run({ key: 'incoming/operators/a' }), plan, DIGEST, jobs)).toBe(true)
     expect(isSameSource(run({ staged: DIGEST }), plan, DIGEST, jobs)).toBe(true)
     expect(isSameSource(run({ key: 'incoming/x' }), plan, DIGEST, jobs)).toBe(false)
+    expect(isSameSource(run({ key: 'incoming/x' }, 9, DIGEST), plan, DIGEST, jobs)).toBe(true)
+    expect(isSameSource(run({ key: 'incoming/operators/a' }, 9, 'cd'.repeat(32)), plan, DIGEST, jobs)).toBe(false)
     expect(isSameSource(run({ undo: true }), plan, DIGEST, jobs)).toBe(false)
     expect(isSameSource(run({ undo: true }), { ...plan, isUndo: true }, DIGEST, jobs)).toBe(true)
   })

@@ -44,6 +44,7 @@ const resume = ({ words }: View, { jobs: [job] }: SliceReport): Html | null => {
   if (job?.status !== 'halted') return null
   const { done, all } = workOf(job)
   return html`<p>${words.resumeWhat(job.job, job.state, percent(done, all))}</p>
+    <input type="hidden" name="job" value="${job.job}"><input type="hidden" name="fence" value="${job.fence}">
     <label class="tick"><input type="checkbox" name="wait" value="1">${words.waitForLock}</label>`
 }
 

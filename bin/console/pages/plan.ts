@@ -72,7 +72,9 @@ const confirmForm = (view: View, id: string, kind: KeptPlan['kind'], plan: Start
   const { blockedBy, continues, joins, busyWith, alreadyRegistered } = plan
   // What the boxes of this form could ask for at most; whoever joins changes nothing.
   const expected =
-    joins === null ? confirmationOf(plan, { supersede: blockedBy !== null, force: alreadyRegistered }) : null
+    joins === null
+      ? confirmationOf(plan, { supersede: blockedBy !== null, force: alreadyRegistered, wait: true })
+      : null
   const tick = (name: string, text: string): Html =>
     html`<label class="tick"><input type="checkbox" name="${name}" value="1">${text}</label>`
   return html`<form class="panel narrow" method="post" action="/plans/${id}/start" data-busy="${words.startNow} ...">
