@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Metrics } from '@aws-lambda-powertools/metrics'
+
 import { planItems } from '../../functions/contract/chunks.ts'
 import { ExecutionInput, type Guarded, type JobMessage } from '../../functions/contract/messages.ts'
 import type { Phase, Slice } from '../../functions/contract/words.ts'
 import { openJob } from '../../functions/job/open-job.ts'
 import { readHead } from '../../functions/job/read-head.ts'
 import { runChunks } from '../../functions/job/run-chunks.ts'
-import { createServices } from '../../functions/job/services.ts'
+import { Sandbox } from '../../functions/job/services.ts'
 import type { Run } from '../../functions/job/task.ts'
 import { markDeleted, markRegistered } from '../../functions/job/transitions.ts'
 import { markState } from '../../functions/store/job.ts'
@@ -21,6 +22,7 @@ import { release } from '../../functions/store/lock/release.ts'
 import { deleteRange, loadChunk } from '../../functions/store/share-ratio.ts'
 import { exclusively } from '../../functions/store/transaction.ts'
 import type { Stack } from '../../local/stack.ts'
+
 import { LANES } from './floor.ts'
 import type { StagedFile } from './staged-file.ts'
 
@@ -30,22 +32,18 @@ import type { StagedFile } from './staged-file.ts'
  */
 
 /** A run of this process, and the duration of each chunk it did, in milliseconds. */
-export type Worker = { readonly run: Run; readonly chunkMs: number[] }
+export type Worker = { readonly run: Run; readonly chunkMs: number[]; readonly close: () => void }
 
 const startWorker = (stack: Stack): Worker => {
-  const services = createServices('bench', { ...stack.environment })
+  const sandbox = new Sandbox('bench', { ...stack.environment })
+  const { services } = sandbox.begin()
   const chunkMs: number[] = []
   const addMetric = (name: string, _unit: string, value: number) => {
     if (name === 'chunk.duration') chunkMs.push(value)
   }
   const metrics = { addMetric } as unknown as Metrics
-  return { run: { ...services, metrics, remainingMs: () => Number.POSITIVE_INFINITY }, chunkMs }
-}
-
-const stopWorker = async ({ run }: Worker): Promise<void> => {
-  await run.database.close()
-  run.s3.destroy()
-  run.sns.destroy()
+  const run = { ...services, metrics, remainingMs: () => Number.POSITIVE_INFINITY }
+  return { run, chunkMs, close: () => sandbox.close() }
 }
 
 /** An open job of this process. */
@@ -72,10 +70,7 @@ export const openChunkRun = async (stack: Stack, slice: Slice, file: StagedFile,
   const job: JobMessage = await openJob(run, { request, execution: 'bench', slice, staged, lock, head, own: null })
   const close = async () => {
     await release(client, slice, lock.token)
-    for (const worker of workers) {
-      await worker.run.lock().then((one) => (one as unknown as { disconnect(): void }).disconnect())
-      await stopWorker(worker)
-    }
+    for (const worker of workers) worker.close()
   }
   return { first: run, workers, guarded: { slice, lock, onOutage: 'halt', job }, staged: file, close }
 }

@@ -22,6 +22,8 @@ export const FAILURE_FAMILIES = {
   LockRefused: 'transient',
   StorageUnreachable: 'transient',
   OutOfTime: 'transient',
+  // Told to what an ended invocation left behind in its sandbox; nobody waits for its answer any more.
+  InvocationOver: 'transient',
 
   LockLost: 'lost',
   StaleFence: 'lost',

@@ -60,6 +60,9 @@ export const SCAN_TIMEOUT_MS = 120_000
 /** Kept free at the end of an invocation, to roll back and to answer by name instead of being cut off. */
 export const ANSWER_RESERVE_MS = 3_000
 
+/** What of that reserve a statement that is cut off may take to be killed on the server; a retry meets it otherwise. */
+export const KILL_RESERVE_MS = 1_500
+
 /** A statement that waits for a row lock gives up after this (error 1205) and the transaction is rolled back. */
 export const LOCK_WAIT_TIMEOUT_S = 10
 
@@ -80,13 +83,36 @@ export const PING_AFTER_IDLE_MS = 30_000
 
 // --- storage and topic ------------------------------------------------------------------------------------------
 
-/** Connecting to S3 or SNS, and waiting for the first byte of an answer; a body that stalls has a guard of its own. */
+/** Connecting to S3, and waiting for the first byte of an answer: it comes in well under a second. */
 export const AWS_CONNECT_TIMEOUT_MS = 5_000
-export const AWS_REQUEST_TIMEOUT_MS = 20_000
+export const AWS_REQUEST_TIMEOUT_MS = 8_000
+
+/** Attempts of one request, which the SDK makes by itself. */
+export const AWS_ATTEMPTS_MAX = 3
+
+/** One S3 request in all, attempts and pauses included. */
+export const AWS_CALL_TIMEOUT_MS = 25_000
+
+/** A body that sends nothing for this long is given up: a silent connection would last until the task's end. */
+export const STORAGE_STALL_MS = 30_000
+
+/** One staged object, at most about a megabyte, from its first byte to its last: one that trickles is given up too. */
+export const OBJECT_TRANSFER_MS = 30_000
+
+/**
+ * One event on its way to the topic, and all of one call. The job is REGISTERED by then and its run waits for this, so a
+ * silent topic costs seconds; the sweeper publishes what is left in the outbox.
+ */
+export const TOPIC_REQUEST_TIMEOUT_MS = 4_000
+export const TOPIC_CALL_TIMEOUT_MS = 5_000
+export const PUBLISH_BUDGET_MS = 10_000
 
 // --- tasks ------------------------------------------------------------------------------------------------------
 
-/** A chunk loop stops between chunks when less than this is left: enough for one slow chunk and its rollback. */
+/**
+ * A chunk loop stops between chunks when less than this is left: enough for a lock command, a slow statement and the
+ * answer. It looks once the next object is here, so waiting for S3 is not part of it.
+ */
 export const CHUNK_RESERVE_MS = 40_000
 
 /** A task's timeout exceeds its Lambda's by this, so the engine never retries beside a running attempt on purpose. */

@@ -84,6 +84,7 @@ export const raise = async (
 ): Promise<boolean> => {
   const { database } = run
   let raisedTo: number | undefined
+  let held = 0
   const halted = await exclusively(database, id, async () => {
     const job = await readJob(database, id)
     // Run again because the reply to COMMIT was lost, it meets its own work.
@@ -95,11 +96,13 @@ export const raise = async (
     await writeEvent(database, id, 'JobHalted', { ...event, job: id, state: job.state, fence: job.fence + 1 })
     await also(job)
     raisedTo = job.fence + 1
+    // Asked within the transaction: behind its commit a lost connection would make a halt that is done look failed.
+    held = await heldMs(database, id)
     return true
   })
   if (halted) {
     run.metrics.addMetric('job.halted', MetricUnit.Count, 1)
-    run.metrics.addMetric('lock.hold.duration', MetricUnit.Milliseconds, await heldMs(database, id))
+    run.metrics.addMetric('lock.hold.duration', MetricUnit.Milliseconds, held)
   }
   return halted
 }

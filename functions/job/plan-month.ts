@@ -1,9 +1,9 @@
 import { MetricUnit } from '@aws-lambda-powertools/metrics'
-import { ListObjectsV2Command } from '@aws-sdk/client-s3'
 import { Failure } from '../contract/errors.ts'
 import { DISTRIBUTORS_MAX } from '../contract/limits.ts'
 import type { PlanMonthInput, PlanMonthOutput } from '../contract/messages.ts'
 import { activeDistributors } from '../store/distributor.ts'
+import { listSizes } from '../store/objects.ts'
 import { statement } from '../store/transaction.ts'
 import type { Run } from './task.ts'
 
@@ -59,6 +59,5 @@ export const planMonth = async (run: Run, { request, monthsBack }: PlanMonthInpu
 /** The names under which a distributor's file of a month may stand. */
 const filesOf = async ({ s3, env }: Run, code: string, month: string): Promise<string[]> => {
   const name = `incoming/${code}/${month}.csv`
-  const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket: env.BUCKET, Prefix: name }))
-  return Contents.flatMap(({ Key }) => (Key === name || Key === `${name}.gz` ? [Key] : []))
+  return [...(await listSizes(s3, env.BUCKET, name)).keys()].filter((key) => key === name || key === `${name}.gz`)
 }

@@ -1,5 +1,6 @@
 import { PublishCommand } from '@aws-sdk/client-sns'
 import { messageOf } from '../contract/errors.ts'
+import { PUBLISH_BUDGET_MS } from '../contract/limits.ts'
 import { markPublished, pendingEvents } from '../store/outbox.ts'
 import { statement } from '../store/transaction.ts'
 import type { Run } from './task.ts'
@@ -9,15 +10,17 @@ export type PublishReport = { readonly published: number; readonly pending: numb
 
 /**
  * Sends unpublished events, oldest first, and marks each after the topic accepted it. It stops at the first refusal, so
- * a job's events keep their order.
+ * a job's events keep their order, and after PUBLISH_BUDGET_MS: a silent topic must not hold its run up.
  *
  * @param job only this job's events; all if omitted
  */
 export const publishEvents = async (run: Run, job?: number): Promise<PublishReport> => {
   const { database, sns, env } = run
   const events = await statement(database, () => pendingEvents(database, job))
+  const startedAt = performance.now()
   let published = 0
   for (const event of events) {
+    if (performance.now() - startedAt > PUBLISH_BUDGET_MS) break
     try {
       await sns.send(
         new PublishCommand({
@@ -41,5 +44,5 @@ export const publishEvents = async (run: Run, job?: number): Promise<PublishRepo
     await statement(database, () => markPublished(database, event.id))
     published += 1
   }
-  return { published, pending: 0 }
+  return { published, pending: events.length - published }
 }

@@ -45,13 +45,10 @@ export const runChunks = async <Prepared>(
   let rows = 0
   let ahead = prepareAhead(work, chunks[0])
   for (const [index, chunk] of chunks.entries()) {
-    if (run.remainingMs() < CHUNK_RESERVE_MS)
-      throw new Failure(
-        'OutOfTime',
-        `Stopped after ${index} of ${chunks.length} chunks; the rest follows at once`,
-        input.job,
-      )
+    requireTime(run, input, index, chunks.length)
     const prepared = await ahead
+    // Waiting for S3 may have taken what a transaction needs.
+    requireTime(run, input, index, chunks.length)
     ahead = prepareAhead(work, chunks[index + 1], PREPARE_DELAY_MS)
     await verifyLock(run, input)
     const startedAt = performance.now()
@@ -65,6 +62,12 @@ export const runChunks = async <Prepared>(
   }
   metrics.addMetric('chunk.rows', MetricUnit.Count, rows)
   return { chunks: chunks.length, rows }
+}
+
+/** @throws Failure OutOfTime, where a chunk that began now might not end */
+const requireTime = (run: Run, { job }: ChunkInput, done: number, all: number): void => {
+  if (run.remainingMs() >= CHUNK_RESERVE_MS) return
+  throw new Failure('OutOfTime', `Stopped after ${done} of ${all} chunks; the rest follows at once`, job)
 }
 
 const prepareAhead = <Prepared>({ prepare }: ChunkWork<Prepared>, chunk: LedgerChunk | undefined, delayMs = 0) => {

@@ -1,14 +1,12 @@
 import { MetricUnit } from '@aws-lambda-powertools/metrics'
-import middy, { type MiddlewareObj } from '@middy/core'
 import type { Context } from 'aws-lambda'
 import { z } from 'zod'
 import { FAILURE_FAMILIES, Failure, isFailure } from '../contract/errors.ts'
-import { ANSWER_RESERVE_MS } from '../contract/limits.ts'
 import type { FunctionName } from '../contract/tasks.ts'
 import { tokenDigest } from '../store/lock/holder.ts'
-import { createServices, type Services } from './services.ts'
+import { Sandbox, type Services } from './services.ts'
 
-/** One invocation: the sandbox's services and the time that is left. */
+/** One invocation: what it owns and the time that is left. */
 export type Run = Services & { readonly remainingMs: () => number }
 
 /** What may stand in any task's input and identifies it in the logs. */
@@ -21,39 +19,27 @@ const Identity = z.object({
 })
 
 /** Names the job in every log line of the invocation; the token appears as its digest only. */
-const identify = (services: Services): MiddlewareObj => ({
-  before: ({ event, context }) => {
-    services.logger.resetKeys()
-    services.logger.addContext(context)
-    const { data } = Identity.safeParse(event)
-    services.logger.appendKeys({
-      execution: data?.execution,
-      slice: data?.slice,
-      job: data?.job?.id,
-      fence: data?.job?.fence,
-      token: data?.lock === undefined ? undefined : tokenDigest(data.lock.token),
-      item: data?.item,
-    })
-  },
-})
+const identify = ({ logger }: Services, event: unknown, context: Context): void => {
+  logger.addContext(context)
+  const { data } = Identity.safeParse(event)
+  logger.appendKeys({
+    execution: data?.execution,
+    slice: data?.slice,
+    job: data?.job?.id,
+    fence: data?.job?.fence,
+    token: data?.lock === undefined ? undefined : tokenDigest(data.lock.token),
+    item: data?.item,
+  })
+}
 
 /** Counts and logs a failure; a fence that refused a write is the number operators watch. */
-const report = (services: Services): MiddlewareObj => ({
-  after: () => publish(services),
-  onError: ({ error }) => {
-    const family = isFailure(error) ? FAILURE_FAMILIES[error.name] : 'unexpected'
-    if (isFailure(error, 'StaleFence', 'Superseded')) services.metrics.addMetric('fence.rejected', MetricUnit.Count, 1)
-    services.logger[family === 'unexpected' || family === 'terminal' ? 'error' : 'warn']('task failed', {
-      family,
-      error: error as Error,
-    })
-    publish(services)
-  },
-})
-
-/** Returns nothing: middy takes a middleware's return value for the handler's answer. */
-const publish = ({ metrics }: Services): void => {
-  if (metrics.hasStoredMetrics()) metrics.publishStoredMetrics()
+const report = ({ logger, metrics }: Services, error: unknown): void => {
+  const family = isFailure(error) ? FAILURE_FAMILIES[error.name] : 'unexpected'
+  if (isFailure(error, 'StaleFence', 'Superseded')) metrics.addMetric('fence.rejected', MetricUnit.Count, 1)
+  logger[family === 'unexpected' || family === 'terminal' ? 'error' : 'warn']('task failed', {
+    family,
+    error: error as Error,
+  })
 }
 
 /** Validates the input at the task's door: unknown or ill-formed fields never reach the work. */
@@ -64,21 +50,30 @@ const parseInput = <Input extends z.ZodType>(schema: Input, event: unknown): z.o
 }
 
 /**
- * Makes a Lambda handler of a task: input checked, deadline set, logs and metrics named. Services live as long as the
- * sandbox. The database's deadline ends before Lambda's, so that a failure has a name and not just a timeout.
+ * Makes a Lambda handler of a task: input checked, waits bounded, logs and metrics named.
+ *
+ * It answers when the work has ended and not before. An answer ahead of time would free the sandbox for the next
+ * invocation while the work goes on. Waits end a little before Lambda's own timeout, so that a failure has a name; work
+ * that does not wait is ended by Lambda, together with its process. At the end the invocation gives up what it owns.
  */
 export const task = <Input extends z.ZodType, Output>(
   name: FunctionName,
   schema: Input,
   work: (input: z.output<Input>, run: Run) => Promise<Output>,
 ) => {
-  const services = createServices(name, process.env)
-  return middy()
-    .use(identify(services))
-    .use(report(services))
-    .handler(async (event: unknown, context: Context): Promise<Output> => {
-      const input = parseInput(schema, event)
-      services.database.deadlineAt = Date.now() + context.getRemainingTimeInMillis() - ANSWER_RESERVE_MS
-      return await work(input, { ...services, remainingMs: () => context.getRemainingTimeInMillis() })
-    })
+  const sandbox = new Sandbox(name, process.env)
+  return async (event: unknown, context: Context): Promise<Output> => {
+    const { services, end } = sandbox.begin(context.getRemainingTimeInMillis())
+    try {
+      identify(services, event, context)
+      const remainingMs = () => context.getRemainingTimeInMillis()
+      return await work(parseInput(schema, event), { ...services, remainingMs })
+    } catch (error) {
+      report(services, error)
+      throw error
+    } finally {
+      end()
+      if (services.metrics.hasStoredMetrics()) services.metrics.publishStoredMetrics()
+    }
+  }
 }

@@ -21,11 +21,17 @@ export const endAside = async (address: DatabaseAddress, session: OwnSession): P
  * Ends the sessions of ours that keep `session` waiting; their transactions roll back. A worker of ours that is frozen or
  * gone would keep its locks until the server's `wait_timeout`.
  *
+ * @param check throws where the wait is over meanwhile: then nobody is ended
  * @returns those that were not ended, for the wait's own error to name
  */
-export const clearWay = async (address: DatabaseAddress, session: OwnSession): Promise<Blocker[]> =>
+export const clearWay = async (
+  address: DatabaseAddress,
+  session: OwnSession,
+  check: () => void = () => undefined,
+): Promise<Blocker[]> =>
   await aside(address, async (side) => {
     const blockers = await blockersOf(side, session)
+    check()
     await endOurs(side, blockers)
     return blockers.filter(({ isOurs }) => !isOurs)
   })

@@ -1,14 +1,19 @@
 import { Readable } from 'node:stream'
 import type { Connection, ResultSetHeader, RowDataPacket } from 'mysql2/promise'
+import { isFailure } from '../contract/errors.ts'
 import {
   DATABASE_CONNECT_TIMEOUT_MS,
+  KILL_RESERVE_MS,
   LOCK_PATIENCE_S,
   PING_AFTER_IDLE_MS,
   STATEMENT_TIMEOUT_MS,
 } from '../contract/limits.ts'
 import { clearWay, endAside } from './aside.ts'
-import { type DatabaseAddress, openSession } from './connection.ts'
+import { type Connected, keptConnection, openConnected, StatementTimeout } from './connected.ts'
+import type { DatabaseAddress } from './connection.ts'
 import { databaseFailure } from './database-failure.ts'
+import { Invocation } from './invocation.ts'
+import type { Kept } from './kept.ts'
 import type { OwnSession } from './own-session.ts'
 
 /** What a value in a statement may be; mysql2 escapes each, arrays of rows included. */
@@ -21,12 +26,6 @@ class TransactionLost extends Error {
   readonly fatal = true
 }
 
-/** Thrown when a statement was cut off by its deadline; it is dead on the server too. */
-export class StatementTimeout extends Error {
-  override readonly name = 'StatementTimeout'
-  readonly fatal = true
-}
-
 /** No error of the driver leaves this file without its name. */
 const named = async <T>(answer: Promise<T>): Promise<T> => {
   try {
@@ -36,20 +35,36 @@ const named = async <T>(answer: Promise<T>): Promise<T> => {
   }
 }
 
-/** One connection with a deadline on every statement, opened at first use and again after it broke. */
+/**
+ * One invocation's connection, with a deadline on every statement; opened at first use and again after it broke. When the
+ * invocation ends the connection is kept for the next one if nothing is under way on it, and destroyed otherwise; whatever
+ * the ended invocation still asks for is refused and never sent.
+ */
 export class Database {
   readonly #address: DatabaseAddress
-  #connection: Connection | undefined
-  #session: OwnSession | undefined
-  #usedAt = 0
+  readonly #invocation: Invocation
+  readonly #kept: Kept<Connected>
+  #connected: Connected | undefined
+  /** Statements, pings and connects that are under way. */
+  #underWay = 0
   #inTransaction = false
-  /** No statement may run past this moment; the middleware sets it for each invocation. */
-  deadlineAt = Number.POSITIVE_INFINITY
   /** How long a statement waits for another session of our user before that one is killed. */
   patienceS = LOCK_PATIENCE_S
 
-  constructor(address: DatabaseAddress) {
+  constructor(
+    address: DatabaseAddress,
+    invocation: Invocation = new Invocation(),
+    kept: Kept<Connected> = keptConnection(),
+  ) {
     this.#address = address
+    this.#invocation = invocation
+    this.#kept = kept
+    invocation.atEnd(() => this.#handBack())
+  }
+
+  /** Milliseconds until statements end by OutOfTime. */
+  get leftMs(): number {
+    return this.#invocation.leftMs
   }
 
   async rows<T>(sql: string, params: Param[] = [], options: Options = {}): Promise<T[]> {
@@ -91,80 +106,102 @@ export class Database {
 
   /** Rolls back; where even that fails the connection is dropped, which rolls back too. */
   async rollback(): Promise<void> {
-    if (this.#connection !== undefined) await this.change('rollback').catch(() => this.discard())
+    if (this.#connected !== undefined) await this.change('rollback').catch(() => this.discard())
     this.#inTransaction = false
   }
 
   /** Drops the connection without a goodbye: its transaction rolls back. */
   discard(): void {
-    this.#connection?.destroy()
-    this.#connection = undefined
+    this.#connected?.connection.destroy()
+    this.#connected = undefined
   }
 
   async close(): Promise<void> {
-    const connection = this.#connection
-    this.#connection = undefined
+    const connection = this.#connected?.connection
+    this.#connected = undefined
     await connection?.end().catch(() => connection.destroy())
+  }
+
+  #handBack(): void {
+    const connected = this.#connected
+    if (this.#underWay > 0 || this.#inTransaction || connected?.isLost) this.discard()
+    else if (connected !== undefined) this.#kept.give(connected)
+    this.#connected = undefined
   }
 
   async #send<T extends RowDataPacket[] | ResultSetHeader>(
     query: Parameters<Connection['query']>[0] & object,
     options: Options,
   ): Promise<T> {
-    const connection = await this.#ready()
-    const timeoutMs = Math.min(options.timeoutMs ?? STATEMENT_TIMEOUT_MS, this.deadlineAt - Date.now())
-    const { promise: late, reject } = Promise.withResolvers<never>()
-    const timer = setTimeout(
-      () => reject(new StatementTimeout(`The database did not answer within ${Math.round(timeoutMs / 1_000)} s`)),
-      Math.max(timeoutMs, 1),
-    )
-    const session = this.#session as OwnSession
-    // A look that fails changes nothing: the wait then ends by its own timeout.
-    const look = () => void clearWay(this.#address, session).catch(() => undefined)
-    const patience = setInterval(look, this.patienceS * 1_000)
-    const answer = connection.query<T>(query)
+    this.#underWay += 1
     try {
-      const [result] = await Promise.race([answer, late])
-      this.#usedAt = Date.now()
+      return await this.#answer<T>(await this.#ready(), query, options.timeoutMs ?? STATEMENT_TIMEOUT_MS)
+    } finally {
+      this.#underWay -= 1
+    }
+  }
+
+  async #answer<T extends RowDataPacket[] | ResultSetHeader>(
+    connected: Connected,
+    query: Parameters<Connection['query']>[0] & object,
+    timeoutMs: number,
+  ): Promise<T> {
+    const { connection, session } = connected
+    // A look that fails changes nothing: the wait then ends by its own timeout. Once the invocation is over, whoever was
+    // in its way is nobody's business any more.
+    const look = () => clearWay(this.#address, session, () => this.#invocation.check('MySQL')).catch(() => undefined)
+    const patience = setInterval(() => void look(), this.patienceS * 1_000)
+    try {
+      const [result] = await this.#invocation.within(
+        'MySQL',
+        () => connection.query<T>(query),
+        timeoutMs,
+        () => {
+          return new StatementTimeout(`The database did not answer within ${Math.round(timeoutMs / 1_000)} s`)
+        },
+      )
+      connected.usedAt = Date.now()
       return result
     } catch (error) {
-      if (!(error instanceof StatementTimeout)) throw error
-      answer.catch(() => undefined)
-      // The statement may still run on the server and hold its locks: a retry beside it would wait or, worse, overlap.
-      await endAside(this.#address, session).catch(() => undefined)
-      this.discard()
+      if (error instanceof StatementTimeout || isFailure(error, 'OutOfTime')) await this.#cutOff(session)
       throw error
     } finally {
-      clearTimeout(timer)
       clearInterval(patience)
     }
   }
 
-  async #ready(): Promise<Connection> {
-    if (this.#inTransaction) {
-      if (this.#connection !== undefined) return this.#connection
-      throw new TransactionLost('the connection was lost within the transaction')
-    }
-    if (this.#connection !== undefined && Date.now() - this.#usedAt > PING_AFTER_IDLE_MS) {
-      // A thawed sandbox may hold a socket that died while it slept.
-      const { promise: late, reject } = Promise.withResolvers<never>()
-      const timer = setTimeout(() => reject(new Error('no answer to ping')), DATABASE_CONNECT_TIMEOUT_MS)
-      await Promise.race([this.#connection.ping(), late])
-        .catch(() => this.discard())
-        .finally(() => clearTimeout(timer))
-    }
-    this.#connection ??= await this.#open()
-    return this.#connection
+  /**
+   * The statement may still run on the server and hold its locks: a retry beside it would wait or, worse, overlap. At the
+   * end of an invocation this has little time, and the answer comes first.
+   */
+  async #cutOff(session: OwnSession): Promise<void> {
+    this.discard()
+    const limitMs = Math.min(2 * DATABASE_CONNECT_TIMEOUT_MS, this.leftMs + KILL_RESERVE_MS)
+    const killed = endAside(this.#address, session).catch(() => undefined)
+    await Promise.race([killed, new Promise((resume) => setTimeout(resume, limitMs).unref())])
   }
 
-  async #open(): Promise<Connection> {
-    const { connection, session } = await openSession(this.#address)
-    this.#session = session
-    // Without a listener a connection cut while idle would end the process; the next statement reports it.
-    connection.on('error', () => {
-      if (this.#connection === connection) this.discard()
+  async #ready(): Promise<Connected> {
+    this.#invocation.check('MySQL')
+    if (this.#inTransaction) {
+      if (this.#connected !== undefined && !this.#connected.isLost) return this.#connected
+      throw new TransactionLost('the connection was lost within the transaction')
+    }
+    this.#connected ??= this.#kept.take()
+    if (this.#connected?.isLost) this.discard()
+    // A thawed sandbox may hold a socket that died while it slept.
+    if (this.#connected !== undefined && Date.now() - this.#connected.usedAt > PING_AFTER_IDLE_MS)
+      await this.#ping(this.#connected)
+    this.#connected ??= await openConnected(this.#address, this.#invocation)
+    return this.#connected
+  }
+
+  async #ping({ connection }: Connected): Promise<void> {
+    const silent = () => new StatementTimeout('no answer to ping')
+    const answer = this.#invocation.within('MySQL', () => connection.ping(), DATABASE_CONNECT_TIMEOUT_MS, silent)
+    await answer.catch((error: unknown) => {
+      this.discard()
+      if (isFailure(error)) throw error
     })
-    this.#usedAt = Date.now()
-    return connection
   }
 }

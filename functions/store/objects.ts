@@ -1,8 +1,6 @@
 import { GetObjectCommand, ListObjectsV2Command, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3'
-import { Failure, messageOf } from '../contract/errors.ts'
-
-/** A body that sends nothing for this long is given up: a silent connection would last until Lambda's own timeout. */
-const STALL_MS = 30_000
+import { Failure, isFailure, messageOf } from '../contract/errors.ts'
+import { OBJECT_TRANSFER_MS, STORAGE_STALL_MS } from '../contract/limits.ts'
 
 type StorageError = Error & { code?: string; $metadata?: { httpStatusCode?: number } }
 
@@ -37,16 +35,26 @@ const request = async <T>(key: string, send: () => Promise<T>): Promise<T> => {
 /** An object's bytes as they arrive. `bytes` throws StorageUnreachable if they end early, break off or stop coming. */
 export type OpenObject = { readonly bytes: AsyncIterable<Buffer>; readonly length: number; readonly etag: string }
 
-async function* transferred(body: NodeJS.ReadableStream, key: string, length: number): AsyncGenerator<Buffer> {
+async function* transferred(
+  body: NodeJS.ReadableStream,
+  key: string,
+  length: number,
+  limitMs: number,
+): AsyncGenerator<Buffer> {
+  const endsAt = performance.now() + limitMs
   const iterator = body[Symbol.asyncIterator]()
   let received = 0
   try {
     for (;;) {
       // Armed only while we wait for S3: what the reader does with a chunk may take as long as it needs.
-      const stall = setTimeout(() => {
-        if ('destroy' in body && typeof body.destroy === 'function')
-          body.destroy(new Error(`silent for ${STALL_MS} ms`))
-      }, STALL_MS)
+      const leftMs = endsAt - performance.now()
+      const why = leftMs < STORAGE_STALL_MS ? `not whole within ${limitMs} ms` : `silent for ${STORAGE_STALL_MS} ms`
+      const stall = setTimeout(
+        () => {
+          if ('destroy' in body && typeof body.destroy === 'function') body.destroy(new Error(why))
+        },
+        Math.min(STORAGE_STALL_MS, leftMs),
+      )
       const next = await iterator.next().finally(() => clearTimeout(stall))
       if (next.done === true) break
       const chunk = Buffer.isBuffer(next.value) ? next.value : Buffer.from(next.value)
@@ -54,27 +62,37 @@ async function* transferred(body: NodeJS.ReadableStream, key: string, length: nu
       yield chunk
     }
   } catch (error) {
-    throw unreachable(key, error)
+    throw isFailure(error) ? error : unreachable(key, error)
   } finally {
     await iterator.return?.()
   }
   if (received !== length) throw unreachable(key, new Error(`${received} of ${length} bytes arrived`))
 }
 
-/** Opens one object to be read as a stream. @throws Failure StorageUnreachable; whatever else S3 answers as it is */
-export const openObject = async (s3: S3Client, bucket: string, key: string): Promise<OpenObject> => {
+/**
+ * Opens one object to be read as a stream.
+ *
+ * @param limitMs for all of its bytes; without one they only may not stall
+ * @throws Failure StorageUnreachable; whatever else S3 answers as it is
+ */
+export const openObject = async (
+  s3: S3Client,
+  bucket: string,
+  key: string,
+  limitMs = Number.POSITIVE_INFINITY,
+): Promise<OpenObject> => {
   const { Body, ContentLength, ETag } = await request(key, () =>
     s3.send(new GetObjectCommand({ Bucket: bucket, Key: key })),
   )
   if (Body === undefined || ContentLength === undefined) throw unreachable(key, new Error('the answer has no body'))
   const body = Body as NodeJS.ReadableStream
-  return { bytes: transferred(body, key, ContentLength), length: ContentLength, etag: ETag ?? '' }
+  return { bytes: transferred(body, key, ContentLength, limitMs), length: ContentLength, etag: ETag ?? '' }
 }
 
-/** One object, whole. @throws as openObject */
+/** One small object, whole and within OBJECT_TRANSFER_MS. @throws as openObject */
 export const readObject = async (s3: S3Client, bucket: string, key: string): Promise<Buffer> => {
   const parts: Buffer[] = []
-  for await (const part of (await openObject(s3, bucket, key)).bytes) parts.push(part)
+  for await (const part of (await openObject(s3, bucket, key, OBJECT_TRANSFER_MS)).bytes) parts.push(part)
   return Buffer.concat(parts)
 }
 

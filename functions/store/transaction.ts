@@ -14,7 +14,7 @@ export const isDuplicateKey = (error: unknown): boolean =>
  * runs again, guard first: error 1205 undoes only its statement, so ROLLBACK always comes first. A lost reply to COMMIT
  * is rerun too, so `work` must answer a repetition itself (a ledger mark, a state already reached).
  *
- * @throws DatabaseFailure once the tries or the time are used up, or at once; whatever `work` throws, rolled back
+ * @throws DatabaseFailure once the tries are used up, or at once; Failure OutOfTime; whatever `work` throws, rolled back
  */
 export const transaction = async <T>(
   database: Database,
@@ -58,7 +58,7 @@ const verdictOf = (failure: unknown): Verdict => (failure instanceof DatabaseFai
 const pauseOrThrow = async (database: Database, failure: unknown, attempt: number): Promise<void> => {
   if (!(failure instanceof DatabaseFailure) || failure.verdict === 'give up') throw failure
   const pauseMs = Math.random() * 100 * 2 ** attempt
-  if (attempt >= TRANSACTION_TRIES_MAX || Date.now() + pauseMs >= database.deadlineAt) throw failure.after(attempt)
+  if (attempt >= TRANSACTION_TRIES_MAX || pauseMs >= database.leftMs) throw failure.after(attempt)
   await new Promise((resume) => setTimeout(resume, pauseMs))
 }
 

@@ -18,7 +18,7 @@ export type RetryPolicy = {
 export const delayS = (policy: RetryPolicy, number: number): number =>
   Math.min(policy.intervalS * policy.backoffRate ** (number - 1), policy.delayMaxS ?? Number.POSITIVE_INFINITY)
 
-const OUT_OF_TIME = 'OutOfTime' satisfies FailureName
+const TIME_UP = 'OutOfTime' satisfies FailureName
 const LOCK_TROUBLE: readonly string[] = ['LockUnreachable', 'LockRefused'] satisfies FailureName[]
 const LOCK_AWAITED = 'LockAwaited' satisfies FailureName
 
@@ -51,7 +51,7 @@ export const CRASH_ERRORS = ['Lambda.Unknown', 'Sandbox.Timedout', 'Runtime.Exit
  * thirty attempts are an end for a loop that makes no progress, not a limit a working one comes near.
  */
 export const CONTINUE: RetryPolicy = {
-  errors: [OUT_OF_TIME],
+  errors: [TIME_UP],
   intervalS: 1,
   backoffRate: 1,
   retriesMax: 30,
@@ -59,7 +59,21 @@ export const CONTINUE: RetryPolicy = {
 }
 
 /**
- * Valkey out of reach, or refusing for now: a login that is being changed, memory that expiring locks free. A failover takes seconds to about a minute, so 44 s of delays plus six attempts of a few seconds
+ * A task whose time was up while it waited for a store: it was slow, and is given a moment. Three attempts more, for each
+ * may have taken its task's whole time.
+ */
+export const OUT_OF_TIME: RetryPolicy = {
+  errors: [TIME_UP],
+  intervalS: 5,
+  backoffRate: 2,
+  delayMaxS: 20,
+  retriesMax: 3,
+  jitter: false,
+}
+
+/**
+ * Valkey out of reach, or refusing for now: a login that is being changed, memory that expiring locks free. A failover
+ * takes seconds to about a minute, so 44 s of delays plus six attempts of a few seconds
  * each outlast it; longer would only postpone what the request's onOutage decides. Short, because no chunk extends
  * the lock meanwhile. No jitter: the delays have to add up, and a job's few lanes are no stampede.
  */
@@ -77,7 +91,7 @@ export const LOCK_OUTAGE: RetryPolicy = {
  * in all. One delay stays at 60 s, so that with the slowest chunk it fits into the lock's life. No jitter, as above.
  */
 export const STORE_OUTAGE: RetryPolicy = {
-  errors: failuresOf('transient').filter((name) => name !== OUT_OF_TIME && !LOCK_TROUBLE.includes(name)),
+  errors: failuresOf('transient').filter((name) => name !== TIME_UP && !LOCK_TROUBLE.includes(name)),
   intervalS: 2,
   backoffRate: 2,
   delayMaxS: 60,
@@ -111,8 +125,9 @@ export const CRASH: RetryPolicy = {
   jitter: false,
 }
 
-/** Staging runs for up to a quarter of an hour, and the same file kills it the same way: one more attempt, not three. */
+/** Staging runs for up to a quarter of an hour, and the same file ends it the same way: one more attempt, not three. */
 export const STAGE_CRASH: RetryPolicy = { ...CRASH, retriesMax: 1 }
+export const STAGE_OUT_OF_TIME: RetryPolicy = { ...OUT_OF_TIME, retriesMax: 1 }
 
 /**
  * Another run holds the slice and the request says `wait`. Up to two hours in delays of at most two minutes: a holder
@@ -163,12 +178,12 @@ export const START_OUTAGE: RetryPolicy = {
 }
 
 /** What every task may be retried for. All tasks may run twice: that is each handler's own promise. */
-export const ORDINARY = [LOCK_OUTAGE, STORE_OUTAGE, LAMBDA_OUTAGE, CRASH] as const
+export const ORDINARY = [OUT_OF_TIME, LOCK_OUTAGE, STORE_OUTAGE, LAMBDA_OUTAGE, CRASH] as const
 
-/** A task that works in a loop between two looks at the clock may also be continued. */
-export const CHUNK_LOOP = [CONTINUE, ...ORDINARY] as const
+/** A task that works in a loop between two looks at the clock is continued instead. */
+export const CHUNK_LOOP = [CONTINUE, ...ORDINARY.filter((policy) => policy !== OUT_OF_TIME)] as const
 
-export const STAGING = [LOCK_OUTAGE, STORE_OUTAGE, LAMBDA_OUTAGE, STAGE_CRASH] as const
+export const STAGING = [STAGE_OUT_OF_TIME, LOCK_OUTAGE, STORE_OUTAGE, LAMBDA_OUTAGE, STAGE_CRASH] as const
 
 export const toRetryProps = (policy: RetryPolicy): RetryProps => ({
   errors: [...policy.errors],

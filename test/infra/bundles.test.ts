@@ -78,9 +78,6 @@ describe('the production bundles', () => {
     expect(throws('open-job', 'PlanMoved')).toBe(true)
     for (const name of ['UnknownJob', 'NotLocked', 'LockChanged', 'DistributorExists'])
       expect(throws('operate', name), name).toBe(true)
-    // The other tasks are not retried for it: they would only start over.
-    const loops = TASK_NAMES.map(handlerFile).filter((file) => throws(file, 'OutOfTime'))
-    expect(loops).toEqual(['delete-chunk', 'register-chunk'])
     for (const name of REJECTIONS) expect(throws('stage-source', name), name).toBe(true)
   })
 })

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { LOCK_TTL_MS, SWEEP_QUIET_S } from '../../functions/contract/limits.ts'
 import { METRIC_NAMESPACE, METRICS } from '../../functions/contract/metrics.ts'
 import { SUPPORT } from '../../functions/contract/tasks.ts'
-import { createServices } from '../../functions/job/services.ts'
+import { Sandbox } from '../../functions/job/services.ts'
 import { delayS, LAMBDA_OUTAGE, LOCK_OUTAGE, STORE_OUTAGE } from '../../infra/machine/retries.ts'
 import { deployed, EXISTING } from './existing.ts'
 import { stageTemplates } from './synth.ts'
@@ -113,7 +113,7 @@ describe('the metrics', () => {
 
   it('are written with one dimension, the stage, which alarms and dashboard ask for', () => {
     const stores = { BUCKET: 'b', DATABASE_HOST: 'h', DATABASE_USER: 'u', LOCK_HOST: 'l' }
-    const { metrics } = createServices('HaltJob', { STAGE: 'prod', ...stores })
+    const { metrics } = new Sandbox('HaltJob', { STAGE: 'prod', ...stores }).begin().services
     metrics.addMetric('job.halted', 'Count', 1)
     const line = metrics.serializeMetrics()
     expect(line._aws.CloudWatchMetrics).toMatchObject([{ Namespace: METRIC_NAMESPACE, Dimensions: [['stage']] }])

@@ -1,6 +1,7 @@
 import { createServer, connect as dial, type Server, type Socket } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { Database } from '../../functions/store/database.ts'
+import { Invocation } from '../../functions/store/invocation.ts'
 import { migrate } from '../../functions/store/migrate.ts'
 import { loadChunk, totalsOf } from '../../functions/store/share-ratio.ts'
 import { statement, transaction } from '../../functions/store/transaction.ts'
@@ -46,7 +47,8 @@ const relay = async (
   return (server.address() as { port: number }).port
 }
 
-const through = (port: number) => new Database({ ...db.address, DATABASE_HOST: '127.0.0.1', DATABASE_PORT: port })
+const through = (port: number, leftMs?: number) =>
+  new Database({ ...db.address, DATABASE_HOST: '127.0.0.1', DATABASE_PORT: port }, new Invocation(leftMs))
 
 describe('a lost COMMIT reply', () => {
   test('is answered by what the first commit left: rows are there once', async () => {
@@ -73,10 +75,9 @@ describe('a lost COMMIT reply', () => {
 
 describe('a server that stops answering', () => {
   test('is given up at the deadline, and the statement is killed on the server', async () => {
-    const database = db.connect()
-    database.deadlineAt = Date.now() + 500
+    const database = db.connect(1_500)
     await expect(statement(database, () => database.rows('select sleep(30)'))).rejects.toMatchObject({
-      name: 'DatabaseUnreachable',
+      name: 'OutOfTime',
     })
     const running = () =>
       db.outside.rows(`select id from information_schema.processlist where info like 'select sleep(30)%'`)
@@ -85,13 +86,12 @@ describe('a server that stops answering', () => {
 
   test('in mid-statement leaves no transaction open', async () => {
     const slice = await newSlice(db.outside)
-    const database = db.connect()
+    const database = db.connect(5_000)
     const late = transaction(database, async () => {
       await loadChunk(database, slice, linesOf(0, 2))
-      database.deadlineAt = Date.now() + 300
       await database.rows('select sleep(30)')
     })
-    await expect(late).rejects.toMatchObject({ name: 'DatabaseUnreachable' })
+    await expect(late).rejects.toMatchObject({ name: 'OutOfTime' })
     await loadChunk(db.outside, slice, linesOf(0, 2))
     expect((await totalsOf(db.outside, slice)).rows).toBe(8)
   })
@@ -119,8 +119,7 @@ describe('reconnecting', () => {
   })
 
   test('a server that cannot be reached is named, with what to do', async () => {
-    const database = through(1)
-    database.deadlineAt = Date.now() + 3_000
+    const database = through(1, 3_000)
     const failed = statement(database, () => database.rows('select 1'))
     await expect(failed).rejects.toMatchObject({ name: 'DatabaseUnreachable' })
   })

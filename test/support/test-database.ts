@@ -4,6 +4,7 @@ import type { Slice } from '../../functions/contract/words.ts'
 import type { DatabaseAddress } from '../../functions/store/connection.ts'
 import { Database } from '../../functions/store/database.ts'
 import { findDistributor, putDistributor } from '../../functions/store/distributor.ts'
+import { Invocation } from '../../functions/store/invocation.ts'
 import { migrate } from '../../functions/store/migrate.ts'
 
 /** A database of this test file alone. */
@@ -11,8 +12,8 @@ export type TestDatabase = {
   readonly address: DatabaseAddress
   /** The test's own view of the data; never handed to code under test. */
   readonly outside: Database
-  /** One more connection, as another worker would have it. */
-  readonly connect: () => Database
+  /** One more connection, as another worker would have it, with this much time left or no limit. */
+  readonly connect: (leftMs?: number) => Database
 }
 
 /**
@@ -48,8 +49,8 @@ export const useTestDatabase = (name: string): TestDatabase => {
   return {
     address,
     outside,
-    connect: () => {
-      const database = new Database(address)
+    connect: (leftMs) => {
+      const database = new Database(address, new Invocation(leftMs))
       opened.push(database)
       return database
     },

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ListBucketsCommand, S3Client } from '@aws-sdk/client-s3'
 import { expect, test } from 'vitest'
-import { createServices } from '../../functions/job/services.ts'
+import { Sandbox } from '../../functions/job/services.ts'
 
 const ENV = {
   STAGE: 'local',
@@ -15,7 +15,7 @@ const ENV = {
 }
 
 test('a storage or topic that accepts and stays silent is given up, not only warned about', async () => {
-  const services = createServices('Sweep', ENV)
+  const { services } = new Sandbox('Sweep', ENV).begin()
   for (const client of [services.s3, services.sns]) {
     // The handler takes its options when it is first used.
     const { requestHandler } = client.config

@@ -1,3 +1,4 @@
+import { isFailure } from '../../contract/errors.ts'
 import { LOCK_COMMAND_TIMEOUT_MS, LOCK_CONNECT_TIMEOUT_MS } from '../../contract/limits.ts'
 import { isAnswer, lockFailure } from './answers.ts'
 import type { LockClient } from './client.ts'
@@ -7,7 +8,7 @@ import { withNewLogin } from './login.ts'
  * Runs one lock script and settles within connect plus command time, whatever the server or the client does. A refused
  * login is tried once more: the client connects anew with a new token, for the old one may only have aged.
  *
- * @throws Failure LockUnreachable where nobody answers, or a replica does; LockRefused; LockMisconfigured
+ * @throws Failure LockUnreachable where nobody answers, or a replica does; LockRefused; LockMisconfigured; OutOfTime
  */
 export const runScript = async (
   client: LockClient,
@@ -23,6 +24,8 @@ export const runScript = async (
     return await Promise.race([reply, late])
   } catch (error) {
     reply.catch(() => undefined)
+    // The time of the task itself was up.
+    if (isFailure(error)) throw error
     throw lockFailure(isAnswer(error) ? error : (client.refusal?.() ?? error), key)
   } finally {
     clearTimeout(timer)

@@ -1,0 +1,47 @@
+import type { Redis } from 'ioredis'
+import type { Invocation } from '../invocation.ts'
+import type { Kept } from '../kept.ts'
+import type { LockClient } from './client.ts'
+
+/** A client with a connection of its own. */
+export type OpenLockClient = Redis & LockClient
+
+/**
+ * The lock's client as one invocation has it: commands end with its time, and after its end none is sent. A client with a
+ * command under way is disconnected then, so that a late `extend` or `release` does not reach Valkey; an idle one is kept.
+ *
+ * @returns opens it at first use
+ */
+export const lendLock = (
+  open: () => Promise<OpenLockClient>,
+  kept: Kept<OpenLockClient>,
+  invocation: Invocation,
+): (() => Promise<LockClient>) => {
+  let opened: Promise<OpenLockClient> | undefined
+  let underWay = 0
+  invocation.atEnd(() => {
+    const isBusy = underWay > 0
+    opened?.then(
+      (client) => (isBusy ? client.disconnect() : kept.give(client)),
+      () => undefined,
+    )
+  })
+  return async () => {
+    invocation.check('Valkey')
+    const idle = opened === undefined ? kept.take() : undefined
+    opened ??= idle === undefined ? open() : Promise.resolve(idle)
+    const client = await opened
+    return {
+      refusal: () => client.refusal?.(),
+      eval: async (...command) => {
+        underWay += 1
+        try {
+          // The command has a limit of its own, in the client and in runScript.
+          return await invocation.within('Valkey', () => client.eval(...command), Number.POSITIVE_INFINITY, Error)
+        } finally {
+          underWay -= 1
+        }
+      },
+    }
+  }
+}
