@@ -36,13 +36,6 @@ export const openJobOf = ({ jobs }: Pick<SliceReport, 'jobs'>): JobReport | null
 const registeredJobs = ({ jobs }: Pick<SliceReport, 'jobs'>): JobReport[] =>
   jobs.filter(({ state }) => state === 'REGISTERED')
 
-/** The job whose set an undo brings back: what StageSource decides by itself when the execution begins. */
-export const undoTargetOf = (report: SliceReport): JobReport | null => {
-  const open = openJobOf(report)
-  if (open?.isUndo === true) return open
-  return registeredJobs({ jobs: report.jobs.slice(1) })[0] ?? null
-}
-
 type Read = { readonly validation: Validation; readonly rows: RowSet | null; readonly uploadKey: string | null }
 
 const requireObject = async (clients: Clients, key: string): Promise<void> => {
@@ -186,11 +179,11 @@ export const planStart = async (
 
 /** The plan of an undo: which registered set comes back, and how it differs from the last registered one. */
 export const planUndo = async (clients: Clients, slice: SliceName): Promise<StartPlan> => {
-  const target = undoTargetOf(await clients.inspect({ question: 'slice', ...slice }))
+  const { undo: target } = await clients.inspect({ question: 'slice', ...slice })
   if (target === null)
     throw new OperationError(
       'NotFound',
-      `${sliceName(slice)} has no registered set before its newest job to go back to. See \`sharelock show --distributor ${slice.distributor} --month ${slice.month}\`.`,
+      `${sliceName(slice)} has no other registered set before its newest job to go back to. See \`sharelock show --distributor ${slice.distributor} --month ${slice.month}\`.`,
     )
-  return await planStart(clients, slice, { staged: target.source.digest }, true)
+  return await planStart(clients, slice, { staged: target.digest }, true)
 }

@@ -73,11 +73,16 @@ export type JobReport = {
   readonly register: PhaseReport
 }
 
+/** What an undo goes back to. */
+export type UndoTarget = { readonly job: number; readonly digest: string }
+
 export type SliceReport = {
   readonly distributor: string
   readonly month: string
   /** Newest first, at most SLICE_JOBS_SHOWN; empty where the slice never had a job. */
   readonly jobs: readonly JobReport[]
+  /** The job, perhaps not among these, whose set an undo registers again; null where there is none. */
+  readonly undo: UndoTarget | null
   /** `unreachable`: Valkey did not answer. */
   readonly lock: LockReport | null | 'unreachable'
   readonly audit: readonly AuditLine[]

@@ -5,8 +5,9 @@ import { requireDigest } from '../job/expectation.ts'
 import { stage } from '../job/stage/stage.ts'
 import { type Run, task } from '../job/task.ts'
 import { findDistributor } from '../store/distributor.ts'
-import { isOpen, knowsSource, newestJob, registeredBeforeNewest } from '../store/job.ts'
+import { knowsSource } from '../store/job.ts'
 import { statement } from '../store/transaction.ts'
+import { undoTarget } from '../store/undo-target.ts'
 
 /**
  * Reads the file to its end, validates it and writes its staged source, before anything is locked or deleted.
@@ -14,7 +15,8 @@ import { statement } from '../store/transaction.ts'
  * 1. Find the distributor and its rules. 2. For an undo, find the staged source to go back to.
  * 3. Stage the source, and compare it with what was expected. 4. Answer with the state that travels through the machine.
  *
- * A second run reads the file again and finds the staged source at its address: nothing is written twice.
+ * A second run reads the file again and finds the staged source at its address: nothing is written twice. An undo and a
+ * staged source are read in full, too, and judged by the rules of today.
  */
 export const handler = task('StageSource', StageSourceInput, async ({ request, execution }, run) => {
   const { database } = run
@@ -44,11 +46,12 @@ const requireKnown = async (run: Run, slice: Slice, digest: string): Promise<voi
   )
 }
 
-/** An undo that halted is resumed by the same request: its open job already names the set to go back to. */
+/** OpenJob asks again, under the lock: by then another set may be the one to go back to. */
 const previousSource = async (run: Run, slice: Slice): Promise<string> => {
-  const newest = await statement(run.database, () => newestJob(run.database, slice))
-  if (newest !== undefined && isOpen(newest) && newest.is_undo === 1) return newest.source_digest
-  const job = await statement(run.database, () => registeredBeforeNewest(run.database, slice))
+  const job = await statement(run.database, () => undoTarget(run.database, slice))
   if (job !== undefined) return job.source_digest
-  throw new Failure('NothingToUndo', `${sliceName(slice)} has no REGISTERED job before its newest one to go back to`)
+  throw new Failure(
+    'NothingToUndo',
+    `${sliceName(slice)} has no other REGISTERED set before its newest job to go back to`,
+  )
 }

@@ -46,6 +46,23 @@ export const requireHead = (
   )
 }
 
+/**
+ * An undo's set is chosen when it is staged, before the lock. Asked again in OpenJob's transaction: the set to go back to
+ * is still that one.
+ *
+ *   A, B, undo: A is staged      another run registers C      OpenJob of the undo: PlanMoved, since it goes back to B now
+ *
+ * @throws Failure PlanMoved
+ */
+export const requireUndo = (slice: Slice, staged: string, target: JobRow | undefined): void => {
+  if (target?.source_digest === staged) return
+  const now = target === undefined ? 'nothing' : `the staged source ${target.source_digest} of job ${target.id}`
+  throw new Failure(
+    'PlanMoved',
+    `${sliceName(slice)} has changed since this undo was begun: it would go back to ${now} and not to ${staged}. ${NOTHING_TOUCHED}`,
+  )
+}
+
 const isSeen = (newest: JobRow | undefined, seen: SeenHead | null): boolean =>
   newest === undefined || seen === null
     ? newest === undefined && seen === null

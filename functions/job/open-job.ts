@@ -3,7 +3,8 @@ import type { JobMessage, OpenJobInput } from '../contract/messages.ts'
 import { sliceName } from '../contract/words.ts'
 import { closeJob, insertJob, isOpen, type JobRow, newestJob, type Opening, takeOverJob } from '../store/job.ts'
 import { exclusively, isDuplicateKey, raising, statement, transaction } from '../store/transaction.ts'
-import { requireHead } from './expectation.ts'
+import { undoTarget } from '../store/undo-target.ts'
+import { requireHead, requireUndo } from './expectation.ts'
 import type { Run } from './task.ts'
 
 /**
@@ -17,7 +18,8 @@ import type { Run } from './task.ts'
  * - an open job of another source: JobOpenError, or with `supersede` closed (fence + 1) and a new one (fence + 2);
  * - newest job REGISTERED with the same source: nothing to do, unless `force`.
  *
- * All of it only where the head is also the one that the request expects, if it expects any.
+ * All of it only where the head is also the one that the request expects, if it expects any, and an undo only where it
+ * still goes back to the set that was staged for it.
  *
  * Two unique keys stand behind it: one open job per slice, and (slice, fence). Error 1062 is never success. Where no
  * open job's row could be taken, `create` looks again behind its insert.
@@ -54,6 +56,7 @@ const decideOn = async (run: Run, input: OpenJobInput, newest: JobRow | undefine
   if (own !== null && (newest?.id !== own.id || newest.fence !== own.fence))
     throw superseded(input, `job ${own.id} does not carry fence ${own.fence} any more`)
   if (own === null) requireHead(slice, request.expect, input.execution, newest)
+  if (own === null && 'undo' in request.source) requireUndo(slice, staged.digest, await undoTarget(database, slice))
 
   const opening: Opening = {
     token: input.lock.token,

@@ -21,7 +21,7 @@ export type JobRow = {
   readonly is_undo: number
 }
 
-const COLUMNS = `id, state, fence, lock_token, execution, source_digest, source_rows, source_share_sum, delete_plans,
+export const JOB_COLUMNS = `id, state, fence, lock_token, execution, source_digest, source_rows, source_share_sum, delete_plans,
   halted_at, halt_error, closed_at, requested_by, is_undo`
 
 export const isOpen = (job: JobRow): boolean => job.state !== 'REGISTERED' && job.closed_at === null
@@ -29,7 +29,7 @@ export const isOpen = (job: JobRow): boolean => job.state !== 'REGISTERED' && jo
 /** The newest job of a slice: the one with the highest fence. */
 export const newestJob = async (database: Database, slice: Slice): Promise<JobRow | undefined> => {
   const rows = await database.rows<JobRow>(
-    `select ${COLUMNS} from job where distributor_id = ? and settlement_month = ? order by fence desc limit 1`,
+    `select ${JOB_COLUMNS} from job where distributor_id = ? and settlement_month = ? order by fence desc limit 1`,
     [slice.distributorId, monthDate(slice.month)],
   )
   return rows[0]
@@ -44,20 +44,8 @@ export const knowsSource = async (database: Database, distributorId: number, dig
   return rows.length > 0
 }
 
-/** The last REGISTERED job before the newest: what an undo registers again. */
-export const registeredBeforeNewest = async (database: Database, slice: Slice): Promise<JobRow | undefined> => {
-  const rows = await database.rows<JobRow>(
-    `select ${COLUMNS} from job
-     where distributor_id = ? and settlement_month = ? and state = 'REGISTERED'
-       and fence < (select max(n.fence) from job n where n.distributor_id = ? and n.settlement_month = ?)
-     order by fence desc limit 1`,
-    [slice.distributorId, monthDate(slice.month), slice.distributorId, monthDate(slice.month)],
-  )
-  return rows[0]
-}
-
 export const readJob = async (database: Database, id: number): Promise<JobRow | undefined> => {
-  const rows = await database.rows<JobRow>(`select ${COLUMNS} from job where id = ?`, [id])
+  const rows = await database.rows<JobRow>(`select ${JOB_COLUMNS} from job where id = ?`, [id])
   return rows[0]
 }
 
@@ -67,7 +55,7 @@ export const jobOfExecution = async (
   execution: string,
 ): Promise<(JobRow & { distributor: string; month: string }) | undefined> => {
   const rows = await database.rows<JobRow & { distributor: string; month: string }>(
-    `select j.${COLUMNS}, d.code as distributor,
+    `select j.${JOB_COLUMNS}, d.code as distributor,
             date_format(settlement_month, '%Y-%m') as month
      from job j join distributor d on d.id = j.distributor_id
      where execution = ? and closed_at is null and halted_at is null order by j.id desc limit 1`,

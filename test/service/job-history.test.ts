@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Slice } from '../../functions/contract/words.ts'
 import { openJob } from '../../functions/job/open-job.ts'
-import { closeJob, haltJob, heldMs, knowsSource, readJob, registeredBeforeNewest } from '../../functions/store/job.ts'
+import { closeJob, haltJob, heldMs, type JobRow, knowsSource, newestJob, readJob } from '../../functions/store/job.ts'
+import { undoTarget } from '../../functions/store/undo-target.ts'
 import { newSlice, useTestDatabase } from '../support/test-database.ts'
 import { opening, stagedOf, testRun } from '../support/test-run.ts'
 
@@ -11,7 +12,7 @@ const run = () => testRun(db.connect())
 /** A job of the source `letter` that ends as REGISTERED, is closed, or stays open. */
 const add = async (slice: Slice, letter: string, head: number | null, end: 'REGISTERED' | 'closed' | 'open') => {
   const from = head === null ? null : { job: head, fence: (await readJob(db.outside, head))?.fence ?? 0 }
-  const job = await openJob(run(), opening(slice, `${letter}/${head}`, from, { staged: stagedOf(letter) }))
+  const job = await openJob(run(), opening(slice, `${letter}/${head}`, from, { staged: stagedOf(letter), force: true }))
   if (end === 'REGISTERED') await db.outside.change(`update job set state = 'REGISTERED' where id = ?`, [job.id])
   const row = await readJob(db.outside, job.id)
   if (end === 'closed' && row !== undefined) await closeJob(db.outside, row)
@@ -19,17 +20,42 @@ const add = async (slice: Slice, letter: string, head: number | null, end: 'REGI
 }
 
 describe('what an undo registers again', () => {
-  test('is the last REGISTERED job before the newest, whatever the newest is', async () => {
+  const letterOf = async (slice: Slice) => (await undoTarget(db.outside, slice))?.source_digest[0]
+
+  test('is the last REGISTERED set before the newest job', async () => {
     const slice = await newSlice(db.outside)
-    expect(await registeredBeforeNewest(db.outside, slice)).toBeUndefined()
+    expect(await undoTarget(db.outside, slice)).toBeUndefined()
     const first = await add(slice, 'a', null, 'REGISTERED')
-    expect(await registeredBeforeNewest(db.outside, slice)).toBeUndefined()
+    expect(await undoTarget(db.outside, slice)).toBeUndefined()
     const second = await add(slice, 'b', first, 'REGISTERED')
-    expect((await registeredBeforeNewest(db.outside, slice))?.id).toBe(first)
+    expect((await undoTarget(db.outside, slice))?.id).toBe(first)
     const third = await add(slice, 'c', second, 'closed')
-    expect((await registeredBeforeNewest(db.outside, slice))?.id).toBe(second)
+    expect((await undoTarget(db.outside, slice))?.id).toBe(second)
     await add(slice, 'd', third, 'open')
-    expect(await registeredBeforeNewest(db.outside, slice)).toMatchObject({ id: second, source_digest: 'b'.repeat(64) })
+    expect(await undoTarget(db.outside, slice)).toMatchObject({ id: second, source_digest: 'b'.repeat(64) })
+  })
+
+  test('differs from the set that is registered now, however often that was registered again', async () => {
+    const slice = await newSlice(db.outside)
+    const first = await add(slice, 'a', null, 'REGISTERED')
+    expect(await letterOf(slice)).toBeUndefined()
+    const again = await add(slice, 'a', first, 'REGISTERED')
+    expect(await letterOf(slice)).toBeUndefined()
+    const second = await add(slice, 'b', again, 'REGISTERED')
+    const third = await add(slice, 'b', second, 'REGISTERED')
+    expect(await letterOf(slice)).toBe('a')
+    // What is being replaced is the set to go back to, even by itself.
+    await add(slice, 'b', third, 'open')
+    expect(await letterOf(slice)).toBe('b')
+  })
+
+  test("is an open undo's own set", async () => {
+    const slice = await newSlice(db.outside)
+    const second = await add(slice, 'b', await add(slice, 'a', null, 'REGISTERED'), 'REGISTERED')
+    const id = await add(slice, 'a', second, 'open')
+    expect(await letterOf(slice)).toBe('b')
+    await db.outside.change('update job set is_undo = 1 where id = ?', [id])
+    expect(await letterOf(slice)).toBe('a')
   })
 
   test('is never a job of another month or another distributor', async () => {
@@ -38,7 +64,50 @@ describe('what an undo registers again', () => {
     for (const each of [{ ...slice, month: '2026-09' }, other])
       await add(each, 'b', await add(each, 'a', null, 'REGISTERED'), 'REGISTERED')
     await add(slice, 'c', null, 'open')
-    expect(await registeredBeforeNewest(db.outside, slice)).toBeUndefined()
+    expect(await undoTarget(db.outside, slice)).toBeUndefined()
+  })
+})
+
+describe('an undo whose set was staged', () => {
+  /** A and B are registered, and an undo to A is staged. */
+  const begun = async () => {
+    const slice = await newSlice(db.outside)
+    const first = await add(slice, 'a', null, 'REGISTERED')
+    return { slice, second: await add(slice, 'b', first, 'REGISTERED') }
+  }
+  const open = async (slice: Slice, letter: string) => {
+    const { id, fence } = (await newestJob(db.outside, slice)) as JobRow
+    const input = opening(slice, 'undo/9', { job: id, fence }, { staged: stagedOf(letter), supersede: true })
+    return await openJob(run(), { ...input, request: { ...input.request, source: { undo: true } } })
+  }
+
+  test('is opened where it is still the one to go back to', async () => {
+    const { slice } = await begun()
+    const { id } = await open(slice, 'a')
+    expect(await readJob(db.outside, id)).toMatchObject({ is_undo: 1, source_digest: 'a'.repeat(64) })
+  })
+
+  test.each(['REGISTERED', 'open'] as const)('is refused by name where another job is %s since', async (end) => {
+    const { slice, second } = await begun()
+    const third = await add(slice, 'c', second, end)
+    await expect(open(slice, 'a')).rejects.toMatchObject({ name: 'PlanMoved' })
+    await expect(open(slice, 'a')).rejects.toThrow(
+      `it would go back to the staged source ${'b'.repeat(64)} of job ${second}`,
+    )
+    expect(await newestJob(db.outside, slice)).toMatchObject({ id: third, closed_at: null, fence: 3 })
+  })
+
+  test('is refused where somebody else has gone back already', async () => {
+    const { slice, second } = await begun()
+    await add(slice, 'a', second, 'REGISTERED')
+    await expect(open(slice, 'a')).rejects.toMatchObject({ name: 'PlanMoved' })
+  })
+
+  test('goes on with its own job after a lost reply', async () => {
+    const { slice } = await begun()
+    const { id } = await open(slice, 'a')
+    await db.outside.change(`update job set lock_token = 'undo/8' where id = ?`, [id])
+    expect(await open(slice, 'a')).toMatchObject({ id, outcome: 'taken over' })
   })
 })
 

@@ -102,7 +102,7 @@ describe('a slice', () => {
     const slice = await registered()
     const [job] = await jobsOf(on(), slice)
     const { jobs, ...rest } = await kim.ask({ question: 'slice', ...slice })
-    expect(rest).toEqual({ ...slice, lock: null, audit: [] })
+    expect(rest).toEqual({ ...slice, undo: null, lock: null, audit: [] })
     expect(jobs).toEqual([
       {
         ...{ job: job?.id, state: 'REGISTERED', status: 'settled', fence: 1, execution: job?.execution },
@@ -157,7 +157,13 @@ describe('a slice', () => {
 
   test('that never had a job is empty; one of an unknown distributor, and an unknown job, are refused', async () => {
     const slice = await on().newSlice()
-    expect(await kim.ask({ question: 'slice', ...slice })).toEqual({ ...slice, jobs: [], lock: null, audit: [] })
+    expect(await kim.ask({ question: 'slice', ...slice })).toEqual({
+      ...slice,
+      jobs: [],
+      undo: null,
+      lock: null,
+      audit: [],
+    })
     await expect(kim.ask({ question: 'slice', distributor: 'NOBODY', month: '2026-10' })).rejects.toMatchObject({
       name: 'UnknownDistributor',
     })

@@ -3,7 +3,7 @@ import { buildProgram } from '../../bin/command/program.ts'
 import { confirmationOf, requireConfirmation } from '../../bin/operations/confirmation.ts'
 import { CHANGED_SHARE_MAX, ROWS_SHARE_MIN, RUN_NUMBERS_MAX } from '../../bin/operations/limits.ts'
 import type { StartPlan } from '../../bin/operations/operations.ts'
-import { isLarge, isSameSource, openJobOf, undoTargetOf, uploadKeyOf } from '../../bin/operations/plan.ts'
+import { isLarge, isSameSource, openJobOf, uploadKeyOf } from '../../bin/operations/plan.ts'
 import { kindOfEnd, remedyOf } from '../../bin/operations/remedies.ts'
 import { executionArnOf, nameOf } from '../../bin/operations/runs.ts'
 import { executionName } from '../../bin/operations/start.ts'
@@ -31,7 +31,7 @@ const job = (number: number, change: Partial<JobReport> = {}): JobReport => ({
 })
 const halted = (number: number, change: Partial<JobReport> = {}): JobReport =>
   job(number, { state: 'DELETING', status: 'halted', ...change })
-const report = (...jobs: JobReport[]): SliceReport => ({ ...SLICE, jobs, lock: null, audit: [] })
+const report = (...jobs: JobReport[]): SliceReport => ({ ...SLICE, jobs, undo: null, lock: null, audit: [] })
 
 describe('names', () => {
   test("an execution's name is the same for the same source and number, and another for any other", () => {
@@ -113,14 +113,6 @@ describe('the jobs of a slice', () => {
     expect(openJobOf(report(halted(2), job(1)))?.job).toBe(2)
     expect(openJobOf(report(job(2), halted(1, { status: 'superseded' })))).toBeNull()
     expect(openJobOf(report())).toBeNull()
-  })
-
-  test('an undo goes back to the registered set before the newest job, and an undo that halted goes on', () => {
-    expect(undoTargetOf(report(job(3), job(2), job(1)))?.job).toBe(2)
-    expect(undoTargetOf(report(halted(3), job(2), job(1)))?.job).toBe(2)
-    expect(undoTargetOf(report(job(3), halted(2, { status: 'superseded' }), job(1)))?.job).toBe(1)
-    expect(undoTargetOf(report(halted(3, { isUndo: true }), job(2), job(1)))?.job).toBe(3)
-    expect(undoTargetOf(report(job(1)))).toBeNull()
   })
 
   test('a run is of the same source by its job, or before it has one by its input', () => {

@@ -59,7 +59,7 @@ const clientsOf = (answers: Answer[], reports: (SliceReport | Error)[]): Clients
   return { sfn: { send }, inspect } as unknown as Clients
 }
 
-const report = (...jobs: JobReport[]): SliceReport => ({ ...SLICE, jobs, lock: null, audit: [] })
+const report = (...jobs: JobReport[]): SliceReport => ({ ...SLICE, jobs, undo: null, lock: null, audit: [] })
 const outage = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
 
 const all = async (clients: Clients, signal?: AbortSignal): Promise<Progress[]> => {

@@ -6,6 +6,7 @@ import { auditLines } from '../../store/audit.ts'
 import { findDistributor } from '../../store/distributor.ts'
 import { jobReport, jobsOfSlice, phasesOf, sliceOfJob } from '../../store/job-report.ts'
 import { reading, statement } from '../../store/transaction.ts'
+import { undoTarget } from '../../store/undo-target.ts'
 import type { Run } from '../task.ts'
 import { lockReport, seeLocks } from './locks.ts'
 
@@ -24,7 +25,9 @@ export const sliceReport = async (
   const { locks } = await seeLocks(run, [{ distributor, month }])
   return await reading(database, async () => {
     const { id: distributorId } = await findDistributor(database, distributor)
-    const jobs = await jobsOfSlice(database, { distributorId, distributor, month }, SLICE_JOBS_SHOWN)
+    const slice = { distributorId, distributor, month }
+    const jobs = await jobsOfSlice(database, slice, SLICE_JOBS_SHOWN)
+    const target = await undoTarget(database, slice)
     const phases = await phasesOf(
       database,
       jobs.map(({ id }) => id),
@@ -33,6 +36,7 @@ export const sliceReport = async (
       distributor,
       month,
       jobs: jobs.map((job) => jobReport(job, phases)),
+      undo: target === undefined ? null : { job: target.id, digest: target.source_digest },
       lock: locks === null ? 'unreachable' : lockReport(locks[0], jobs),
       audit: await auditLines(database, { distributor, month, limit: SLICE_AUDIT_SHOWN }),
     }
