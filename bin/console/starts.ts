@@ -21,6 +21,9 @@ export const starts = (desk: Console): Hono<Env> => {
     const { folder, uploadBytesMax: bytesMax, session } = desk
     const check = (fields: Upload['fields']): void => session.requireOwnForm(fields.csrf)
     const { fields, file } = await receiveUpload(c.env.incoming, { folder, bytesMax, check })
+    // Nobody waits for the check of a file whose page was left.
+    const gone = new AbortController()
+    c.env.outgoing.once('close', () => gone.abort())
     let isKept = false
     try {
       const { words } = viewOf(desk, c)
@@ -28,7 +31,8 @@ export const starts = (desk: Console): Hono<Env> => {
       const month = Month.safeParse(fields.month)
       if (!month.success) return await showForm(desk, c, fields, words.notMonth)
       if (source === null) return await showForm(desk, c, fields, words.oneSource)
-      const plan = await operations.planStart({ distributor: fields.distributor ?? '', month: month.data }, source)
+      const slice = { distributor: fields.distributor ?? '', month: month.data }
+      const plan = await operations.planStart(slice, source, undefined, gone.signal)
       const staying = plan.validation.accepted ? file : null
       const id = await plans.keep({ kind: 'start', plan, file: staying })
       isKept = staying !== null

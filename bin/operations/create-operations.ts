@@ -34,7 +34,8 @@ export const createOperations = (env: OperationsEnvironment): Operations => {
     stage,
     identity,
     validate: validatePath,
-    planStart: (slice, source, onRows) => planStart(clients, slice, source, false, onRows),
+    planStart: (slice, source, onRows, signal) =>
+      planStart(clients, slice, source, false, { onRows, ...(signal && { signal }) }),
     start: (plan, options) => start(clients, plan, options),
     watch: (executionArn, signal) => watchRun(clients, executionArn, pollMs, signal),
     look: async (executionArn) => (await lookAt(clients, executionArn)).progress,

@@ -1,6 +1,5 @@
 import type { S3Client } from '@aws-sdk/client-s3'
 import type { Manifest, ManifestChunk } from '../../functions/contract/manifest.ts'
-import type { StagedSource } from '../../functions/job/stage/cut-chunks.ts'
 import { readChunk } from '../../functions/store/staged-source.ts'
 import type { Difference } from './operations.ts'
 
@@ -9,11 +8,6 @@ export type RowSet = {
   readonly chunks: readonly Pick<ManifestChunk, 'digest' | 'rows'>[]
   readonly body: (number: number) => Promise<Buffer>
 }
-
-export const rowsOfFile = ({ manifest, body }: StagedSource): RowSet => ({
-  chunks: manifest.chunks,
-  body: async (number) => body(number),
-})
 
 /** A staged source in S3, each chunk checked against its digest. The next chunk is on its way while one is compared. */
 export const rowsOfStaged = (s3: S3Client, bucket: string, manifest: Manifest): RowSet => {

@@ -19,6 +19,15 @@ export const RUNNING_DESCRIBED_MAX = 100
 /** Run numbers of one source in one month; whoever needs more has another problem. Each costs one call to find. */
 export const RUN_NUMBERS_MAX = 200
 
+/** A file is checked in a thread of its own for no longer than this: StageSource's Lambda has no more time for it. */
+export const READING_MAX_MS = 15 * 60_000
+
+/** What such a thread may keep beside the rows, which have 32 bytes each: different ids, DISTINCT_VALUES_MAX of both kinds. */
+export const READER_HEAP_MB = 4_096
+
+/** Files that one console checks at a time; the next ones wait. Each takes a core and up to some gigabytes. */
+export const READINGS_AT_ONCE = 2
+
 /** What one PutObject takes. */
 export const UPLOAD_BYTES_MAX = 5 * 1_024 ** 3
 

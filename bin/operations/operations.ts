@@ -141,8 +141,13 @@ export type Operations = {
   /** The caller as AWS names it. */
   readonly identity: () => Promise<string>
   readonly validate: (path: string, rules: SourceRules, onRows?: OnRows) => Promise<Validation>
-  /** Reads the file and compares it; `source` is a path here or a key under incoming/. */
-  readonly planStart: (slice: SliceName, source: StartPlan['source'], onRows?: OnRows) => Promise<StartPlan>
+  /** Reads the file and compares it; `source` is a path here or a key under incoming/. The signal ends it half way. */
+  readonly planStart: (
+    slice: SliceName,
+    source: StartPlan['source'],
+    onRows?: OnRows,
+    signal?: AbortSignal,
+  ) => Promise<StartPlan>
   /** Uploads if need be, records, and starts or joins. */
   readonly start: (plan: StartPlan, options: StartOptions) => Promise<Started>
   /** Looks until the run has ended; the last value says how. */

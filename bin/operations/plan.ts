@@ -6,21 +6,16 @@ import { sliceName } from '../../functions/contract/words.ts'
 import { readManifest } from '../../functions/store/staged-source.ts'
 import { openSource } from '../../functions/store/uploaded-source.ts'
 import type { Clients } from './clients.ts'
-import { compare, type RowSet, rowsOfFile, rowsOfStaged } from './difference.ts'
+import { compare, type RowSet, rowsOfStaged } from './difference.ts'
 import { headOf } from './expectation.ts'
 import { calling, operationError } from './failures.ts'
 import { CHANGED_SHARE_MAX, ROWS_SHARE_MIN } from './limits.ts'
 import { sizeOf } from './objects.ts'
-import {
-  type Difference,
-  type OnRows,
-  OperationError,
-  type SliceName,
-  type StartPlan,
-  type Validation,
-} from './operations.ts'
+import { type Difference, OperationError, type SliceName, type StartPlan, type Validation } from './operations.ts'
+import { type ReadingOptions, readApart } from './reading/read-apart.ts'
+import { summaryOf } from './reading/read-source.ts'
 import { type Run, runningOf } from './runs.ts'
-import { openFile, readSource, summaryOf } from './validate.ts'
+import { openFile } from './validate.ts'
 
 /** The uploaded name of an operator's file. The schedule looks for `incoming/<CODE>/<month>.csv` and never sees it. */
 export const uploadKeyOf = ({ distributor, month }: SliceName, sha256: string): string =>
@@ -48,7 +43,7 @@ const readPlanned = async (
   clients: Clients,
   slice: SliceName,
   source: StartPlan['source'],
-  onRows: OnRows | undefined,
+  options: ReadingOptions,
 ): Promise<Read> => {
   const { bucket } = await clients.place()
   if ('key' in source) await requireObject(clients, source.key)
@@ -68,9 +63,9 @@ const readPlanned = async (
   const file = 'path' in source ? await openFile(source.path) : null
   const { bytes } =
     file ?? (await calling('S3', () => openSource(clients.s3, bucket, 'key' in source ? source.key : '')))
-  const { validation, source: staged } = await calling('S3', () => readSource(bytes, rules, onRows))
-  const uploadKey = file === null || staged === null ? null : uploadKeyOf(slice, await file.sha256())
-  return { validation, rows: staged === null ? null : rowsOfFile(staged), uploadKey }
+  const { validation, rows } = await calling('S3', () => readApart(bytes, rules, options))
+  const uploadKey = file === null || rows === null ? null : uploadKeyOf(slice, await file.sha256())
+  return { validation, rows, uploadKey }
 }
 
 const NO_CHANGE = { added: 0, removed: 0, changed: 0, unchanged: 0, problem: null } as const
@@ -136,12 +131,28 @@ export const planStart = async (
   slice: SliceName,
   source: StartPlan['source'],
   isUndo: boolean,
-  onRows?: OnRows,
+  { onRows, signal }: Partial<ReadingOptions> = {},
+): Promise<StartPlan> => {
+  const ending = new AbortController()
+  const signals = signal === undefined ? ending.signal : AbortSignal.any([ending.signal, signal])
+  try {
+    return await lookAtStart(clients, slice, source, isUndo, { onRows, signal: signals })
+  } finally {
+    ending.abort()
+  }
+}
+
+const lookAtStart = async (
+  clients: Clients,
+  slice: SliceName,
+  source: StartPlan['source'],
+  isUndo: boolean,
+  options: ReadingOptions,
 ): Promise<StartPlan> => {
   const [report, rowsNow, read] = await Promise.all([
     clients.inspect({ question: 'slice', ...slice }),
     clients.inspect({ question: 'rows', ...slice }),
-    readPlanned(clients, slice, source, onRows),
+    readPlanned(clients, slice, source, options),
   ])
   const [base = null] = registeredJobs(report)
   const { validation, uploadKey } = read

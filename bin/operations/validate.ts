@@ -1,35 +1,10 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import type { Manifest } from '../../functions/contract/manifest.ts'
 import type { SourceRules } from '../../functions/contract/source-rules.ts'
-import type { StagedSource } from '../../functions/job/stage/cut-chunks.ts'
-import { stageSource } from '../../functions/job/stage/stage-source.ts'
 import { UPLOAD_BYTES_MAX } from './limits.ts'
 import { type OnRows, OperationError, type Validation } from './operations.ts'
-
-/** What reading a file came to; `source` holds its rows where it was accepted. */
-export type Reading = { readonly validation: Validation; readonly source: StagedSource | null }
-
-/** Reads a file to its end with the very code of StageSource, and writes nothing. */
-export const readSource = async (
-  bytes: AsyncIterable<Buffer>,
-  rules: SourceRules,
-  onRows?: OnRows,
-): Promise<Reading> => {
-  const result = await stageSource(bytes, rules, { onProgress: onRows })
-  const { encoding, compressed: gzip, ignoredColumns } = result.facts
-  const facts = { encoding, gzip, ignoredColumns }
-  if (!result.accepted)
-    return { validation: { accepted: false, ...facts, summary: null, rejection: result.rejection }, source: null }
-  const summary = summaryOf(result.source.manifest)
-  return { validation: { accepted: true, ...facts, summary, rejection: null }, source: result.source }
-}
-
-export const summaryOf = (manifest: Manifest): NonNullable<Validation['summary']> => {
-  const { digest, rows, tracks, parties, shareSum, chunks } = manifest
-  return { digest, rows, tracks, parties, shareSum, chunks: chunks.length }
-}
+import { readApart } from './reading/read-apart.ts'
 
 /** A file of this machine: its bytes, and their SHA-256 once they have been read to the end. */
 export type LocalFile = { readonly bytes: AsyncIterable<Buffer>; readonly sha256: () => Promise<string> }
@@ -77,5 +52,10 @@ const digestOf = async (path: string): Promise<string> => {
 /** The file's verdict, without AWS and without a database. */
 export const validatePath = async (path: string, rules: SourceRules, onRows?: OnRows): Promise<Validation> => {
   const { bytes } = await openFile(path)
-  return (await readSource(bytes, rules, onRows)).validation
+  const ending = new AbortController()
+  try {
+    return (await readApart(bytes, rules, { onRows, signal: ending.signal })).validation
+  } finally {
+    ending.abort()
+  }
 }

@@ -3,6 +3,7 @@ import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { useConsole } from '../console/console-operator.ts'
 import { expectSettled, jobsOf } from '../support/invariants.ts'
@@ -19,7 +20,7 @@ const FILE = shareFile(40, 71)
 type Asked = {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string
+  readonly body?: string | Buffer
   /** With the session's cookie; true by default. */
   readonly isSignedIn?: boolean
 }
@@ -204,6 +205,24 @@ test('a file above the limit is refused and leaves nothing, whether its length i
   expect(answer).toMatchObject({ status: 413 })
   expect(answer.text).toContain('too large')
   expect(await uploads()).toEqual([])
+})
+
+test('while a small upload that unpacks to much is checked, pages are answered', async () => {
+  const slice = await on().newSlice()
+  const csrf = await csrfAt('/start')
+  const bomb = gzipSync(`isrc,right_type,party_id,share\n${'KRA012600001,P,A,1\n'.repeat(600_000)}`)
+  const { body, type } = multipart({ csrf, ...slice }, bomb.toString('latin1'))
+  const headers = { 'content-type': type, origin: kim().origin }
+  let isChecked = false
+  const check = ask('/plans', { method: 'POST', headers, body: Buffer.from(body, 'latin1') }).finally(() => {
+    isChecked = true
+  })
+  for (const path of ['/', ...Array<string>(10).fill('/assets/icon.svg')])
+    expect(await ask(path)).toMatchObject({ status: 200 })
+  expect(isChecked).toBe(false)
+  const { status, headers: answered } = await check
+  expect(status).toBe(303)
+  expect((await ask(String(answered.location))).text).toContain('of 600,000 errors')
 })
 
 test('an upload without the secret of the form, or cut off, leaves nothing', async () => {
