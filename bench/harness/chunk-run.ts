@@ -10,7 +10,7 @@ import { runChunks } from '../../functions/job/run-chunks.ts'
 import { Sandbox } from '../../functions/job/services.ts'
 import type { Run } from '../../functions/job/task.ts'
 import { markDeleted, markRegistered } from '../../functions/job/transitions.ts'
-import { markState } from '../../functions/store/job.ts'
+import { guardOf, markState } from '../../functions/store/guard.ts'
 import {
   type DeleteRange,
   insertRegisterPlan,
@@ -56,6 +56,9 @@ export type ChunkRun = {
   readonly close: () => Promise<void>
 }
 
+/** No execution is behind it, so any life will do. */
+export const LIFE = { startedAt: '2026-10-01T00:00:00.000Z', redrives: 0 }
+
 export const openChunkRun = async (stack: Stack, slice: Slice, file: StagedFile, lanes = LANES): Promise<ChunkRun> => {
   const workers = [startWorker(stack), ...Array.from({ length: lanes - 1 }, () => startWorker(stack))] as const
   const run = workers[0].run
@@ -67,7 +70,16 @@ export const openChunkRun = async (stack: Stack, slice: Slice, file: StagedFile,
   const { distributor, month } = slice
   const request = ExecutionInput.parse({ distributor, month, source: { staged: digest }, supersede: true, force: true })
   const head = await readHead(run, slice)
-  const job: JobMessage = await openJob(run, { request, execution: 'bench', slice, staged, lock, head, own: null })
+  const job: JobMessage = await openJob(run, {
+    request,
+    execution: 'bench',
+    life: LIFE,
+    slice,
+    staged,
+    lock,
+    head,
+    own: null,
+  })
   const close = async () => {
     await release(client, slice, lock.token)
     for (const worker of workers) worker.close()
@@ -114,10 +126,10 @@ export const deleteAll = async (run: ChunkRun, from: StagedFile): Promise<number
 /** Registers the job's own file. @returns milliseconds, MarkRegistered included */
 export const registerAll = async (run: ChunkRun): Promise<number> => {
   const { first } = run
-  const { id, fence } = run.guarded.job
+  const { id } = run.guarded.job
   await exclusively(first.database, id, async () => {
     await insertRegisterPlan(first.database, id, run.staged.manifest.chunks)
-    await markState(first.database, { id, fence, state: 'DELETED' }, 'REGISTERING')
+    await markState(first.database, guardOf(run.guarded, 'DELETED'), 'REGISTERING')
   })
   const startedAt = performance.now()
   await inLanes(run, 'register')

@@ -69,6 +69,7 @@ const settleNeighbour = async (testbed: Testbed, slice: Slice, staged: StagedFil
   const { id } = await insertJob(testbed.setting.database, slice, 1, {
     token: 'bench/harness/neighbour',
     execution: 'bench',
+    life: { startedMs: 0, redrives: 0 },
     requestedBy: 'bench',
     staged: { digest, rows, shareSum, chunks: chunks.length },
     undo: false,

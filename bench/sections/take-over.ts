@@ -7,6 +7,7 @@ import type { Run } from '../../functions/job/task.ts'
 import { Database } from '../../functions/store/database.ts'
 import { readProgress } from '../../local/day/progress.ts'
 import { newestJobId } from '../../local/day/setting.ts'
+import { LIFE } from '../harness/chunk-run.ts'
 import { LANES } from '../harness/floor.ts'
 import { stagedOf, startRun, untilRegistered } from '../harness/sharelock.ts'
 import type { Registered, Testbed } from '../harness/testbed.ts'
@@ -44,7 +45,7 @@ export const takeOverMs = async (testbed: Testbed, registered: Registered): Prom
   const staged = { digest, rows, shareSum, chunks: chunks.length }
   const lock = { token: `${arn.split(':').at(-1)}-taker/1`, held: false }
   const startedAt = performance.now()
-  await openJob(run, { request, execution: 'bench-taker', slice, staged, lock, head, own: null })
+  await openJob(run, { request, execution: 'bench-taker', life: LIFE, slice, staged, lock, head, own: null })
   const elapsedMs = performance.now() - startedAt
   await taker.close()
   await testbed.setting.operator.end(arn)

@@ -32,6 +32,7 @@ const commandsOf = (slice: SliceName, isOpen: boolean): Commands => {
 const REMEDIES: Readonly<Record<Exclude<FailureName, AnswerName> | EndName, (commands: Commands) => string>> = {
   LockHeld: ({ watch }) => `Watch the run that holds the slice: ${watch}`,
   LockAwaited: ({ show }) => `The slice was held for hours. See by whom: ${show}`,
+  LockTaken: ({ show }) => `Another run took the slice. See which, and how far it is: ${show}`,
   DatabaseUnreachable: ({ goOn }) => `When MySQL answers again, go on: ${goOn}`,
   LockUnreachable: ({ goOn }) => `When Valkey answers again, go on: ${goOn}`,
   LockRefused: ({ goOn }) => `Do what the sentence above says about Valkey, then go on: ${goOn}`,
@@ -42,6 +43,7 @@ const REMEDIES: Readonly<Record<Exclude<FailureName, AnswerName> | EndName, (com
   LockLost: ({ goOn }) => `The lock was lost several times. Go on: ${goOn}`,
   StaleFence: ({ show }) => `Another run took over, or somebody stopped this one. Look at the newest job: ${show}`,
   Superseded: ({ show }) => `Another run took over. Look at the newest job: ${show}`,
+  ExecutionEnded: ({ show }) => `It was stopped or unlocked before it began. See the slice, then start again: ${show}`,
   InvalidInput: ({ start }) => `The request was wrong and nothing was touched. Start again: ${start}`,
   UnknownDistributor: () => 'See the codes, which are case-sensitive: sharelock distributors list',
   SourceMissing: ({ start }) => `The file is not there. Upload and start it: ${start}`,
@@ -83,7 +85,7 @@ export const remedyOf = (error: string, slice: SliceName, isOpen: boolean): stri
   return remedy?.(commands) ?? `Look at the job (${commands.show}) and, if nothing speaks against it: ${commands.goOn}`
 }
 
-const BUSY: readonly string[] = ['LockHeld', 'LockAwaited', 'JobOpenError'] satisfies FailureName[]
+const BUSY: readonly string[] = ['LockHeld', 'LockAwaited', 'LockTaken', 'JobOpenError'] satisfies FailureName[]
 const REJECTED: readonly string[] = [
   'InvalidInput',
   'UnknownDistributor',

@@ -12,6 +12,7 @@ import type { JobState } from './words.ts'
 export const FAILURE_FAMILIES = {
   LockHeld: 'held',
   LockAwaited: 'held',
+  LockTaken: 'held',
 
   DatabaseUnreachable: 'transient',
   DatabaseBlocked: 'transient',
@@ -28,6 +29,7 @@ export const FAILURE_FAMILIES = {
   LockLost: 'lost',
   StaleFence: 'lost',
   Superseded: 'lost',
+  ExecutionEnded: 'lost',
 
   InvalidInput: 'terminal',
   UnknownDistributor: 'terminal',

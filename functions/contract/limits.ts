@@ -196,6 +196,12 @@ export const SWEEP_RESERVE_MS = 60_000
 
 // --- operators --------------------------------------------------------------------------------------------------
 
+/**
+ * How long an execution whose slice was unlocked opens no job: longer than an execution and its redrives (14 days), shorter
+ * than the 90 days after which its name may be used again.
+ */
+export const UNLOCKED_DAYS = 30
+
 /** Months one question about slices may span. */
 export const SLICE_MONTHS_MAX = 24
 

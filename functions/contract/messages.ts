@@ -93,6 +93,12 @@ export type JobMessage = z.infer<typeof JobMessage>
 const Item = z.strictObject({ from: z.int().min(0), to: z.int().min(0) })
 export type Item = z.infer<typeof Item>
 
+/**
+ * One life of an execution. Its ARN alone does not tell lives apart: an ended execution can be redriven under it, and a
+ * name may be used again after 90 days. Both values are Step Functions' own, so no other clock is compared with them.
+ */
+const LifeMessage = z.strictObject({ startedAt: z.iso.datetime({ offset: true }), redrives: z.int().min(0) })
+
 /** What every task that may change a job receives: who it is (lock) and what it may write (job, fence). */
 const Guarded = z.strictObject({
   slice: SliceMessage,
@@ -117,6 +123,8 @@ export const AcquireLockInput = z.strictObject({
   slice: SliceMessage,
   lock: LockMessage,
   onHeld: ExecutionInput.shape.onHeld,
+  /** The job this execution already opened, if it comes back after LockLost. */
+  own: JobMessage.nullable(),
 })
 /** The slice's head; null before its first job. */
 export const HeadOutput = z.strictObject({ head: Head.nullable() })
@@ -126,6 +134,7 @@ export const ReadHeadInput = z.strictObject({ slice: SliceMessage })
 export const OpenJobInput = z.strictObject({
   request: ExecutionInput,
   execution: z.string(),
+  life: LifeMessage,
   slice: SliceMessage,
   staged: Staged,
   lock: LockMessage,
@@ -158,7 +167,14 @@ export const HaltFromCatch = z.strictObject({
 /** HaltJob as EventBridge calls it when an execution ended without its Catch. */
 export const HaltFromStatusEvent = z.object({
   'detail-type': z.literal('Step Functions Execution Status Change'),
-  detail: z.object({ executionArn: z.string(), status: z.enum(['FAILED', 'ABORTED', 'TIMED_OUT']) }),
+  detail: z.object({
+    executionArn: z.string(),
+    status: z.enum(['FAILED', 'ABORTED', 'TIMED_OUT']),
+    /** When the execution was started, in ms since 1970. */
+    startDate: z.int(),
+    /** Not documented for every kind of event, so an event without it is taken for the newest life's. */
+    redriveCount: z.int().min(0).optional(),
+  }),
 })
 export const HaltJobInput = z.union([HaltFromCatch, HaltFromStatusEvent])
 

@@ -1,19 +1,24 @@
 import { MetricUnit } from '@aws-lambda-powertools/metrics'
 import { Failure } from '../contract/errors.ts'
-import { AcquireLockInput } from '../contract/messages.ts'
-import { sliceName } from '../contract/words.ts'
+import { AcquireLockInput, type JobMessage } from '../contract/messages.ts'
+import { type Slice, sliceName } from '../contract/words.ts'
 import { readHead } from '../job/read-head.ts'
-import { task } from '../job/task.ts'
+import { type Run, task } from '../job/task.ts'
 import { tryAcquire } from '../store/lock/acquire.ts'
 import { lastsText } from '../store/lock/holder.ts'
 
 /**
  * Takes the slice's lock and reads the slice's head, in this order: OpenJob then sets only what was read under the lock.
  *
- * A second run with the same token finds the lock its own. While another run holds it the input's policy decides which
- * failure is thrown: LockHeld ends the execution, LockAwaited is retried by the engine with full jitter.
+ * A second run with the same token finds the lock its own. While another run holds it, one failure is thrown:
+ *
+ * - LockTaken where this run has a job already and lost the lock of it: the engine waits for the key up to one TTL, for its
+ *   holder may have opened nothing (a key that came back with an old replica, a late acquire), and OpenJob decides;
+ * - LockHeld or LockAwaited by the input's policy: one ends the execution, the other is retried with full jitter.
+ *
+ * @throws Failure Superseded where the own job was taken over meanwhile; there is nothing to wait for then
  */
-export const handler = task('AcquireLock', AcquireLockInput, async ({ slice, lock, onHeld }, run) => {
+export const handler = task('AcquireLock', AcquireLockInput, async ({ slice, lock, onHeld, own }, run) => {
   const startedAt = performance.now()
   const held = await tryAcquire(await run.lock(), slice, lock.token).catch((error: unknown) => {
     run.metrics.addMetric('lock.acquire.timeout', MetricUnit.Count, 1)
@@ -24,11 +29,23 @@ export const handler = task('AcquireLock', AcquireLockInput, async ({ slice, loc
     run.metrics.addMetric('lock.acquire.success', MetricUnit.Count, 1)
     return { head: await readHead(run, slice) }
   }
-  run.metrics.addMetric(onHeld === 'wait' ? 'lock.retry.count' : 'lock.acquire.failure', MetricUnit.Count, 1)
+  if (own !== null) await requireOwn(run, slice, own)
+  const name = own !== null ? 'LockTaken' : onHeld === 'wait' ? 'LockAwaited' : 'LockHeld'
+  run.metrics.addMetric(name === 'LockHeld' ? 'lock.acquire.failure' : 'lock.retry.count', MetricUnit.Count, 1)
   throw new Failure(
-    onHeld === 'wait' ? 'LockAwaited' : 'LockHeld',
+    name,
     `${sliceName(slice)} is being replaced by the run ${held.holder}; its lock ${lastsText(held.remainingMs)}. ${
-      onHeld === 'wait' ? 'This run waits.' : 'Watch that run, or start again when it has ended.'
+      name === 'LockHeld' ? 'Watch that run, or start again when it has ended.' : 'This run waits.'
     }`,
   )
 })
+
+const requireOwn = async (run: Run, slice: Slice, own: JobMessage): Promise<void> => {
+  const head = await readHead(run, slice)
+  if (head?.job === own.id && head.fence === own.fence) return
+  throw new Failure(
+    'Superseded',
+    `Another run took over ${sliceName(slice)} while this one had lost its lock. Look at the newest job.`,
+    { job: own.id, fence: own.fence },
+  )
+}

@@ -1,11 +1,12 @@
 import { MetricUnit } from '@aws-lambda-powertools/metrics'
 import type { z } from 'zod'
-import type { HaltFromCatch, HaltFromStatusEvent } from '../contract/messages.ts'
+import type { HaltFromCatch, HaltFromStatusEvent, LockMessage } from '../contract/messages.ts'
 import type { Slice } from '../contract/words.ts'
+import { isSameStart, markEnded } from '../store/execution.ts'
 import { haltJob, heldMs, isOpen, type JobRow, jobOfExecution, newestJob, readJob } from '../store/job.ts'
 import { release } from '../store/lock/release.ts'
 import { writeEvent } from '../store/outbox.ts'
-import { exclusively, statement } from '../store/transaction.ts'
+import { exclusively, raising, statement, transaction } from '../store/transaction.ts'
 import type { Run } from './task.ts'
 
 /** What was done. Nothing to halt is a normal answer: the job is another run's, closed, REGISTERED or halted already. */
@@ -16,12 +17,14 @@ export type HaltReport = { readonly halted: boolean; readonly job: number | null
  * failed Map out before another run can acquire the lock. If the fence can't be raised the lock stays until its TTL.
  *
  * "Own" is decided by the row: it carries the token of this acquisition (OpenJob committed, even if its reply was
- * lost), or still the job and fence this execution was given.
+ * lost), or still the job and fence this execution was given, and this execution's name: numbers repeat where the
+ * database went back to an earlier moment.
  */
 export const haltFromCatch = async (run: Run, input: z.infer<typeof HaltFromCatch>): Promise<HaltReport> => {
   const { database } = run
   const isOwn = (job: JobRow): boolean =>
-    job.lock_token === input.lock.token || (job.id === input.job?.id && job.fence === input.job.fence)
+    job.lock_token === input.lock.token ||
+    (job.execution === input.execution && job.id === input.job?.id && job.fence === input.job.fence)
   const newest = await statement(database, () => newestJob(database, input.slice))
   const { Error: error, Cause: cause } = input.failure
   const halted =
@@ -33,33 +36,43 @@ export const haltFromCatch = async (run: Run, input: z.infer<typeof HaltFromCatc
       error,
       cause: sentenceOf(cause),
     }))
-  const released = input.lock.held && (await releaseOrLog(run, input.slice, input.lock.token))
+  // A run that goes on without a lock tries too: the reply to its AcquireLock may have been lost after the key was set.
+  const released = await releaseOrLog(run, input.slice, input.lock)
   return { halted, job: halted ? (newest?.id ?? null) : null, released }
 }
 
 /**
- * Halts the job that an ended execution opened, if nobody took it over since: the row names its execution. The lock's
- * token comes from the row too, so a late event never unlocks somebody else's run. A job that is REGISTERED already
- * was stopped before ReleaseLock: nothing is halted, and the lock is all there is to release.
+ * Halts the job that an ended execution opened, if nobody took it over since: the row names its execution and that one's
+ * life, so an event that comes late or twice leaves a later life alone. The lock's token comes from the row too, so
+ * nobody else's run is unlocked. A job that is REGISTERED already was stopped before ReleaseLock: nothing is halted, and
+ * the lock is all there is to release.
+ *
+ * The end is written first and the job is looked for second: an OpenJob in flight either has committed its job by then,
+ * or meets the end and opens nothing.
  */
 export const haltFromStatusEvent = async (
   run: Run,
   event: z.infer<typeof HaltFromStatusEvent>,
 ): Promise<HaltReport> => {
   const { database } = run
-  const { executionArn: execution, status } = event.detail
+  const { executionArn: execution, status, startDate: startedMs, redriveCount } = event.detail
+  const life = { startedMs, redrives: redriveCount ?? 0 }
+  await raising(database, () => transaction(database, () => markEnded(database, execution, life)))
+  const isItsLife = (job: JobRow): boolean =>
+    isSameStart(job.execution_started_ms, startedMs) && job.execution_redrives <= (redriveCount ?? Number.MAX_VALUE)
   const found = await statement(database, () => jobOfExecution(database, execution))
-  if (found === undefined) return { halted: false, job: null, released: false }
+  if (found === undefined || !isItsLife(found)) return { halted: false, job: null, released: false }
   const halted =
     isOpen(found) &&
-    (await raise(run, found.id, (job) => job.execution === execution && job.fence === found.fence, {
+    (await raise(run, found.id, (job) => job.lock_token === found.lock_token && job.fence === found.fence, {
       distributor: found.distributor,
       month: found.month,
       execution,
       error: `Execution${status}`,
       cause: `The execution ended as ${status} without halting its job itself.`,
     }))
-  const released = found.lock_token !== null && (await releaseOrLog(run, found, found.lock_token))
+  const released =
+    found.lock_token !== null && (await releaseOrLog(run, found, { token: found.lock_token, held: true }))
   return { halted, job: halted ? found.id : null, released }
 }
 
@@ -107,16 +120,19 @@ export const raise = async (
   return halted
 }
 
-/** A lock that can't be released now expires by its TTL; the job is halted all the same, and the report says so. */
+/**
+ * A lock that can't be released now expires by its TTL; the job is halted all the same, and the report says so. Where no
+ * lock is held there may be nothing to release, so it is not counted.
+ */
 export const releaseOrLog = async (
   run: Run,
   slice: Pick<Slice, 'distributor' | 'month'>,
-  token: string,
+  { token, held }: LockMessage,
 ): Promise<boolean> => {
   try {
     return await release(await run.lock(), slice, token)
   } catch (error) {
-    run.metrics.addMetric('lock.unlock.failure', MetricUnit.Count, 1)
+    if (held) run.metrics.addMetric('lock.unlock.failure', MetricUnit.Count, 1)
     run.logger.warn('the lock was not released; it expires by its TTL', { error: error as Error })
     return false
   }

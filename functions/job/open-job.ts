@@ -1,6 +1,7 @@
 import { Failure } from '../contract/errors.ts'
 import type { JobMessage, OpenJobInput } from '../contract/messages.ts'
 import { sliceName } from '../contract/words.ts'
+import { type Life, mayOpen } from '../store/execution.ts'
 import { closeJob, insertJob, isOpen, type JobRow, newestJob, type Opening, takeOverJob } from '../store/job.ts'
 import { exclusively, isDuplicateKey, raising, statement, transaction } from '../store/transaction.ts'
 import { undoTarget } from '../store/undo-target.ts'
@@ -20,16 +21,21 @@ import type { Run } from './task.ts'
  *
  * All of it only where the head is also the one that the request expects, if it expects any, and an undo only where it
  * still goes back to the set that was staged for it.
+ * An execution that ended, or whose slice was unlocked, opens nothing: see store/execution.ts.
  *
  * Two unique keys stand behind it: one open job per slice, and (slice, fence). Error 1062 is never success. Where no
  * open job's row could be taken, `create` looks again behind its insert.
  *
- * @throws Failure Superseded, PlanMoved, JobOpenError, DatabaseUnreachable
+ * @throws Failure ExecutionEnded, Superseded, PlanMoved, JobOpenError, DatabaseUnreachable
  */
 export const openJob = async (run: Run, input: OpenJobInput): Promise<JobMessage> => {
   const { database } = run
   const newest = await statement(database, () => newestJob(database, input.slice))
-  const decide = async () => decideOn(run, input, await newestJob(database, input.slice))
+  const life = lifeOf(input)
+  const decide = async () => {
+    if (!(await mayOpen(database, input.execution, life))) throw ended(input)
+    return await decideOn(run, input, life, await newestJob(database, input.slice))
+  }
   const decideWithoutRow = () => raising(database, () => transaction(database, decide))
   try {
     // The newest job's row is taken exclusively, open or not: a raise waits for chunks in flight and shuts out later ones.
@@ -47,20 +53,23 @@ export const openJob = async (run: Run, input: OpenJobInput): Promise<JobMessage
   }
 }
 
-const decideOn = async (run: Run, input: OpenJobInput, newest: JobRow | undefined): Promise<JobMessage> => {
+const lifeOf = ({ life }: OpenJobInput): Life => ({ startedMs: Date.parse(life.startedAt), redrives: life.redrives })
+
+const decideOn = async (run: Run, input: OpenJobInput, life: Life, newest: JobRow | undefined): Promise<JobMessage> => {
   const { database } = run
   const { request, head, own, slice, staged } = input
   if (newest?.lock_token === input.lock.token) return opened(newest, newest.fence, 'repeated')
   if (newest?.id !== head?.job || newest?.fence !== head?.fence)
     throw superseded(input, 'another run opened the job since the lock was acquired')
-  if (own !== null && (newest?.id !== own.id || newest.fence !== own.fence))
-    throw superseded(input, `job ${own.id} does not carry fence ${own.fence} any more`)
+  if (own !== null && (newest?.id !== own.id || newest.fence !== own.fence || newest.execution !== input.execution))
+    throw superseded(input, `job ${own.id} does not carry this run and fence ${own.fence} any more`)
   if (own === null) requireHead(slice, request.expect, input.execution, newest)
   if (own === null && 'undo' in request.source) requireUndo(slice, staged.digest, await undoTarget(database, slice))
 
   const opening: Opening = {
     token: input.lock.token,
     execution: input.execution,
+    life,
     requestedBy: request.requestedBy,
     staged,
     undo: 'undo' in request.source,
@@ -107,6 +116,12 @@ const superseded = (input: OpenJobInput, why: string): Failure =>
     'Superseded',
     `This run of ${sliceName(input.slice)} was overtaken: ${why}. It changed nothing; look at the newest job.`,
     { job: input.own?.id, fence: input.own?.fence },
+  )
+
+const ended = ({ execution, slice }: OpenJobInput): Failure =>
+  new Failure(
+    'ExecutionEnded',
+    `The execution ${execution} of ${sliceName(slice)} was ended, or its slice was unlocked, before it opened the job. It changed nothing; start again with the same file.`,
   )
 
 const jobOpen = (job: JobRow, slice: OpenJobInput['slice']): Failure =>

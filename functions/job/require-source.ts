@@ -1,5 +1,5 @@
 import type { Guarded } from '../contract/messages.ts'
-import { guardExclusive } from '../store/job.ts'
+import { guardExclusive, guardOf } from '../store/guard.ts'
 import { requireObjects } from '../store/staged-source.ts'
 import { statement } from '../store/transaction.ts'
 import type { Run } from './task.ts'
@@ -13,10 +13,8 @@ import { verifyLock } from './verify-lock.ts'
  */
 export const requireSource = async (run: Run, input: Guarded): Promise<void> => {
   const { database, s3, env } = run
-  const { job } = input
   // First, as in every task: who lost the lock acquires a new one, whatever else is wrong.
   await verifyLock(run, input)
-  const guard = { id: job.id, fence: job.fence, state: 'DELETING' } as const
-  const { source_digest } = await statement(database, () => guardExclusive(database, guard))
+  const { source_digest } = await statement(database, () => guardExclusive(database, guardOf(input, 'DELETING')))
   await requireObjects(s3, env.BUCKET, source_digest)
 }

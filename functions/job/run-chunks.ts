@@ -4,7 +4,7 @@ import { Failure } from '../contract/errors.ts'
 import { CHUNK_RESERVE_MS } from '../contract/limits.ts'
 import type { ChunkInput } from '../contract/messages.ts'
 import { type Phase, STATE_OF_PHASE } from '../contract/words.ts'
-import { guardShared } from '../store/job.ts'
+import { guardOf, guardShared } from '../store/guard.ts'
 import { type LedgerChunk, markChunk, unmarkedChunks } from '../store/ledger.ts'
 import { statement, transaction } from '../store/transaction.ts'
 import type { Run } from './task.ts'
@@ -40,7 +40,8 @@ export const runChunks = async <Prepared>(
   work: ChunkWork<Prepared>,
 ): Promise<{ chunks: number; rows: number }> => {
   const { database, metrics } = run
-  const { id, fence } = input.job
+  const { id } = input.job
+  const guard = guardOf(input, STATE_OF_PHASE[phase])
   const chunks = await statement(database, () => unmarkedChunks(database, id, phase, input.item.from, input.item.to))
   let rows = 0
   let ahead = prepareAhead(work, chunks[0])
@@ -53,7 +54,7 @@ export const runChunks = async <Prepared>(
     await verifyLock(run, input)
     const startedAt = performance.now()
     rows += await transaction(database, async () => {
-      await guardShared(database, { id, fence, state: STATE_OF_PHASE[phase] })
+      await guardShared(database, guard)
       if (!(await markChunk(database, id, phase, chunk.number))) return 0
       // `prepared` belongs to this chunk: it was asked for with `chunk` one turn earlier.
       return await work.write(chunk, prepared as Prepared)

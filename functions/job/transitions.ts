@@ -4,7 +4,8 @@ import { Failure } from '../contract/errors.ts'
 import { DELETE_PLANS_MAX } from '../contract/limits.ts'
 import type { Guarded, ItemsOutput, JobMessage } from '../contract/messages.ts'
 import { type Phase, sliceName } from '../contract/words.ts'
-import { countDeletePlan, type Guard, guardExclusive, heldMs, markState } from '../store/job.ts'
+import { countDeletePlan, type Guard, guardExclusive, guardOf, markState } from '../store/guard.ts'
+import { heldMs } from '../store/job.ts'
 import { insertRegisterPlan, progressOf, replaceDeletePlan, unmarkedChunks } from '../store/ledger.ts'
 import { writeEvent } from '../store/outbox.ts'
 import { isSliceEmpty, planRanges, totalsOf } from '../store/share-ratio.ts'
@@ -25,7 +26,7 @@ export const planDelete = async (run: Run, input: Guarded): Promise<ItemsOutput>
   // The walk may take seconds in a large slice, so it runs before the row is taken. Rows that appear after it fall into
   // one of its ranges, or MarkDeleted finds them and sends the job back here.
   const ranges = await statement(database, () => planRanges(database, input.slice))
-  const guard: Guard = { id: input.job.id, fence: input.job.fence, state: 'DELETING' }
+  const guard = guardOf(input, 'DELETING')
   return await exclusively(database, guard.id, async () => {
     await guardExclusive(database, guard)
     await countDeletePlan(database, guard)
@@ -42,7 +43,7 @@ export const planDelete = async (run: Run, input: Guarded): Promise<ItemsOutput>
 export const markDeleted = async (run: Run, input: Guarded): Promise<JobMessage> => {
   const { database } = run
   await verifyLock(run, input)
-  const guard: Guard = { id: input.job.id, fence: input.job.fence, state: 'DELETING' }
+  const guard = guardOf(input, 'DELETING')
   return await exclusively(database, guard.id, async () => {
     const job = await guardExclusive(database, guard, 'DELETED')
     if (job.state === 'DELETING') {
@@ -74,7 +75,7 @@ const notEmpty = (input: Guarded, plans: number): Failure => {
 export const beginRegistering = async (run: Run, input: Guarded): Promise<ItemsOutput> => {
   const { database } = run
   await verifyLock(run, input)
-  const guard: Guard = { id: input.job.id, fence: input.job.fence, state: 'DELETED' }
+  const guard = guardOf(input, 'DELETED')
   const { source_digest } = await statement(database, () => guardExclusive(database, guard, 'REGISTERING'))
   const manifest = await readManifest(run.s3, run.env.BUCKET, source_digest)
   return await exclusively(database, guard.id, async () => {
@@ -95,7 +96,7 @@ export const beginRegistering = async (run: Run, input: Guarded): Promise<ItemsO
 export const markRegistered = async (run: Run, input: Guarded): Promise<JobMessage> => {
   const { database } = run
   await verifyLock(run, input)
-  const guard: Guard = { id: input.job.id, fence: input.job.fence, state: 'REGISTERING' }
+  const guard = guardOf(input, 'REGISTERING')
   // Counting may take seconds in a large slice, so it runs before the row is taken. Every chunk is marked by then, so
   // nothing changes the slice behind it but a run with a newer fence, which the guard finds.
   const totals = await statement(database, () => countRegistered(run, guard, input.slice))
@@ -106,7 +107,7 @@ export const markRegistered = async (run: Run, input: Guarded): Promise<JobMessa
         throw new Failure(
           'SliceMismatch',
           `${sliceName(input.slice)} holds ${totals.rows} rows summing to ${totals.shareSum}, the file has ${job.source_rows} summing to ${job.source_share_sum}: another program wrote to the slice. Stop it, then start again with "supersede" and "force".`,
-          { ...guard, job: guard.id },
+          { job: guard.id, fence: guard.fence, state: guard.state },
         )
       await markState(database, guard, 'REGISTERED')
       run.metrics.addMetric('lock.hold.duration', MetricUnit.Milliseconds, await heldMs(database, guard.id))
@@ -133,7 +134,7 @@ const countRegistered = async ({ database }: Run, guard: Guard, slice: Guarded['
     throw new Failure(
       'ChunksUnfinished',
       `${progress.marked} of ${progress.chunks} chunks are registered; resume the job`,
-      { ...guard, job: guard.id },
+      { job: guard.id, fence: guard.fence, state: guard.state },
     )
   return await totalsOf(database, slice)
 }

@@ -12,6 +12,7 @@ const GRANTS = {
   distributor: 'select, insert, update',
   share_ratio: 'select, insert, update, delete',
   job: 'select, insert, update',
+  execution: 'select, insert, update',
   job_chunk: 'select, insert, update, delete',
   outbox: 'select, insert, update',
   // What was recorded stays.

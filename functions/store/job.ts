@@ -1,7 +1,7 @@
-import { Failure } from '../contract/errors.ts'
 import type { Staged } from '../contract/messages.ts'
 import { type JobState, monthDate, type Slice } from '../contract/words.ts'
 import type { Database } from './database.ts'
+import type { Life } from './execution.ts'
 
 /** The columns of a job row that decide what may happen next. */
 export type JobRow = {
@@ -10,6 +10,10 @@ export type JobRow = {
   readonly fence: number
   readonly lock_token: string | null
   readonly execution: string
+  /** When that execution was started, in ms since 1970 by Step Functions' clock. */
+  readonly execution_started_ms: number
+  /** How often it had been redriven when it opened the job. */
+  readonly execution_redrives: number
   readonly source_digest: string
   readonly source_rows: number
   readonly source_share_sum: string
@@ -21,8 +25,8 @@ export type JobRow = {
   readonly is_undo: number
 }
 
-export const JOB_COLUMNS = `id, state, fence, lock_token, execution, source_digest, source_rows, source_share_sum, delete_plans,
-  halted_at, halt_error, closed_at, requested_by, is_undo`
+export const JOB_COLUMNS = `id, state, fence, lock_token, execution, execution_started_ms, execution_redrives, source_digest,
+  source_rows, source_share_sum, delete_plans, halted_at, halt_error, closed_at, requested_by, is_undo`
 
 export const isOpen = (job: JobRow): boolean => job.state !== 'REGISTERED' && job.closed_at === null
 
@@ -64,51 +68,11 @@ export const jobOfExecution = async (
   return rows[0]
 }
 
-/** The guard of every write: this job, under this fence, in this state. */
-export type Guard = { readonly id: number; readonly fence: number; readonly state: JobState }
-
-/**
- * First statement of a chunk's transaction. It holds the job row shared until commit, so a fence is raised either
- * before this read (and we see it) or after our commit (and it waits for us); there is no moment in between.
- *
- * @throws Failure StaleFence where the job is not ours to write any more
- */
-export const guardShared = async (database: Database, guard: Guard): Promise<void> => {
-  const rows = await database.rows(
-    'select id from job where id = ? and fence = ? and state = ? and closed_at is null for share',
-    [guard.id, guard.fence, guard.state],
-  )
-  if (rows.length === 0) throw await staleFence(database, guard)
-}
-
-/**
- * First statement of a transition's transaction, which must hold the row exclusively already (see `exclusively`); without
- * it a mere look, which has to be repeated with the row held.
- * `also` names a state that is fine too: the one that a repetition of the transition finds.
- */
-export const guardExclusive = async (database: Database, guard: Guard, also?: JobState): Promise<JobRow> => {
-  const job = await readJob(database, guard.id)
-  const fits = job?.fence === guard.fence && job.closed_at === null && [guard.state, also].includes(job.state)
-  if (!fits || job === undefined) throw await staleFence(database, guard)
-  return job
-}
-
-const staleFence = async (database: Database, guard: Guard): Promise<Failure> => {
-  const job = await readJob(database, guard.id)
-  const now = job === undefined ? 'gone' : `${job.state} under fence ${job.fence}`
-  const goesOn = job !== undefined && job.closed_at === null && job.halted_at === null
-  const what = job?.closed_at ? 'The job was closed' : job?.halted_at ? 'The job was halted' : 'Another run took over'
-  return new Failure(
-    'StaleFence',
-    `${what}: this run holds fence ${guard.fence} and expects ${guard.state}, the job is ${now}. Nothing was written; look at ${goesOn ? `the run ${job.execution}` : 'the newest job of the slice'}.`,
-    { job: guard.id, fence: guard.fence, state: guard.state },
-  )
-}
-
 /** Who opens a job, and for which source. */
 export type Opening = {
   readonly token: string
   readonly execution: string
+  readonly life: Life
   readonly requestedBy: string
   readonly staged: Staged
   readonly undo: boolean
@@ -122,15 +86,17 @@ export const insertJob = async (
   opening: Opening,
 ): Promise<{ id: number }> => {
   const result = await database.change(
-    `insert into job (distributor_id, settlement_month, state, fence, lock_token, execution, requested_by,
-                      source_digest, source_rows, source_share_sum, is_undo)
-     values (?, ?, 'DELETING', ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `insert into job (distributor_id, settlement_month, state, fence, lock_token, execution, execution_started_ms,
+                      execution_redrives, requested_by, source_digest, source_rows, source_share_sum, is_undo)
+     values (?, ?, 'DELETING', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     [
       slice.distributorId,
       monthDate(slice.month),
       fence,
       opening.token,
       opening.execution,
+      opening.life.startedMs,
+      opening.life.redrives,
       opening.requestedBy,
       opening.staged.digest,
       opening.staged.rows,
@@ -141,13 +107,26 @@ export const insertJob = async (
   return { id: result.insertId }
 }
 
-/** Issues the next fence of an open job to a new holder. The fence in the WHERE is the compare of the compare-and-set. */
+/**
+ * Issues the next fence of an open job to a new holder. Fence and token in the WHERE are the compare of the
+ * compare-and-set. Delete plans count anew: a stranger who kept one opening from its end is not held against the next.
+ */
 export const takeOverJob = async (database: Database, job: JobRow, opening: Opening): Promise<boolean> => {
   const result = await database.change(
-    `update job set fence = fence + 1, lock_token = ?, execution = ?, requested_by = ?, opened_at = current_timestamp(6),
+    `update job set fence = fence + 1, lock_token = ?, execution = ?, execution_started_ms = ?, execution_redrives = ?,
+            requested_by = ?, opened_at = current_timestamp(6), delete_plans = 0,
             halted_at = null, halt_error = null, halt_cause = null
-     where id = ? and fence = ? and open_slice = 1`,
-    [opening.token, opening.execution, opening.requestedBy, job.id, job.fence],
+     where id = ? and fence = ? and lock_token <=> ? and open_slice = 1`,
+    [
+      opening.token,
+      opening.execution,
+      opening.life.startedMs,
+      opening.life.redrives,
+      opening.requestedBy,
+      job.id,
+      job.fence,
+      job.lock_token,
+    ],
   )
   return result.affectedRows === 1
 }
@@ -156,35 +135,23 @@ export const takeOverJob = async (database: Database, job: JobRow, opening: Open
 export const closeJob = async (database: Database, job: JobRow): Promise<boolean> => {
   const result = await database.change(
     `update job set fence = fence + 1, lock_token = null, closed_at = current_timestamp(6)
-     where id = ? and fence = ? and open_slice = 1`,
-    [job.id, job.fence],
+     where id = ? and fence = ? and lock_token <=> ? and open_slice = 1`,
+    [job.id, job.fence, job.lock_token],
   )
   return result.affectedRows === 1
 }
 
-/** Raises the fence and records the halt, where the row still is under `fence`. */
+/** Raises the fence and records the halt, where the row still is under this fence and token. */
 export const haltJob = async (
   database: Database,
-  job: Pick<JobRow, 'id' | 'fence'>,
+  job: Pick<JobRow, 'id' | 'fence' | 'lock_token'>,
   error: string,
   cause: string,
 ): Promise<boolean> => {
   const result = await database.change(
     `update job set fence = fence + 1, lock_token = null, halted_at = current_timestamp(6), halt_error = ?, halt_cause = ?
-     where id = ? and fence = ? and open_slice = 1`,
-    [error.slice(0, 100), cause.slice(0, 2_000), job.id, job.fence],
-  )
-  return result.affectedRows === 1
-}
-
-/** When each state was reached; DELETING is `created_at`. */
-const REACHED_AT = { DELETED: 'deleted_at', REGISTERING: 'registering_at', REGISTERED: 'registered_at' } as const
-
-/** Moves the state one step. The old state and the fence in the WHERE close the race with a take-over. */
-export const markState = async (database: Database, guard: Guard, next: keyof typeof REACHED_AT): Promise<boolean> => {
-  const result = await database.change(
-    `update job set state = ?, ${REACHED_AT[next]} = current_timestamp(6) where id = ? and fence = ? and state = ?`,
-    [next, guard.id, guard.fence, guard.state],
+     where id = ? and fence = ? and lock_token <=> ? and open_slice = 1`,
+    [error.slice(0, 100), cause.slice(0, 2_000), job.id, job.fence, job.lock_token],
   )
   return result.affectedRows === 1
 }
@@ -196,12 +163,4 @@ export const heldMs = async (database: Database, id: number): Promise<number> =>
     [id],
   )
   return Number(row?.ms ?? 0)
-}
-
-/** Counts one more delete plan. */
-export const countDeletePlan = async (database: Database, guard: Guard): Promise<void> => {
-  await database.change('update job set delete_plans = delete_plans + 1 where id = ? and fence = ?', [
-    guard.id,
-    guard.fence,
-  ])
 }

@@ -4,7 +4,7 @@ import { Construct } from 'constructs'
 import { type FailureName, failuresOf } from '../../functions/contract/errors.ts'
 import { REACQUIRE_MAX } from '../../functions/contract/limits.ts'
 import { FAILURE_PATH, type Outcomes } from './outcomes.ts'
-import { ORDINARY, STAGING, WAIT_FOR_LOCK } from './retries.ts'
+import { ORDINARY, STAGING, WAIT_FOR_LOCK, WAIT_FOR_TAKEN_LOCK } from './retries.ts'
 import { FIELDS, lambdaTask, type TaskFunctions } from './tasks.ts'
 
 /** The failures of staging that are the file's or the request's own. */
@@ -23,6 +23,12 @@ export const REACQUIRE_FAILURE_PATH = '$.reacquire.failure'
 
 /** Where Valkey's outage is noted: not the execution's failure either, if the request says to proceed. */
 const OUTAGE_PATH = '$.outage'
+
+/** Which life of the execution this is: read from the context where it is used, for a redrive repeats no earlier state. */
+const LIFE = {
+  startedAt: JsonPath.executionStartTime,
+  redrives: JsonPath.numberAt('$$.Execution.RedriveCount'),
+} as const
 
 /**
  * From the request to an open job: TakeRequest -> StageSource -> MintToken -> AcquireLock -> OpenJob, and the two ways
@@ -55,7 +61,8 @@ export class Opening extends Construct {
       resultPath: '$.lock',
     })
 
-    // A held lock refuses a new run at once. After a re-acquire this execution's own job is still open: that is halted.
+    // A held lock refuses a new run at once. After a re-acquire this execution's own job is still open: once the wait for
+    // the lock is over, that is halted.
     const routeHeld = new Choice(this, 'RouteHeld').when(Condition.isNull('$.job'), refused).otherwise(haltJob)
 
     const proceedWithoutLock = Pass.jsonPath(this, 'ProceedWithoutLock', {
@@ -67,9 +74,9 @@ export class Opening extends Construct {
       .otherwise(this.giveUp('GiveUpLock', OUTAGE_PATH, haltJob))
 
     const acquireLock = lambdaTask(this, functions, 'AcquireLock', {
-      payload: { slice, lock, onHeld },
+      payload: { slice, lock, onHeld, own: job },
       resultPath: '$.opening',
-      retries: [WAIT_FOR_LOCK, ...ORDINARY],
+      retries: [WAIT_FOR_LOCK, WAIT_FOR_TAKEN_LOCK, ...ORDINARY],
     })
       .addCatch(routeHeld, { errors: failuresOf('held'), resultPath: FAILURE_PATH })
       .addCatch(routeOutage, { errors: ['LockUnreachable' satisfies FailureName], resultPath: OUTAGE_PATH })
@@ -80,7 +87,7 @@ export class Opening extends Construct {
       { errors: [Errors.ALL], resultPath: FAILURE_PATH },
     )
     this.openJob = lambdaTask(this, functions, 'OpenJob', {
-      payload: { request, execution, slice, staged, lock, head, own: job },
+      payload: { request, execution, life: LIFE, slice, staged, lock, head, own: job },
       resultPath: '$.job',
     })
     this.countReacquire = this.wireReacquire(mintToken, outcomes)

@@ -40,7 +40,7 @@ export class Outcomes extends Construct {
 
     // Superseded and Refused come here too: releasing the lock by its own token is due in every case.
     const route = new Choice(this, 'RouteFailure')
-      .when(failure('StaleFence', 'Superseded'), superseded)
+      .when(failure('StaleFence', 'Superseded', 'ExecutionEnded'), superseded)
       .when(failure('JobOpenError', 'PlanMoved'), this.refused)
       .otherwise(halted)
 

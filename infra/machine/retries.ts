@@ -21,6 +21,7 @@ export const delayS = (policy: RetryPolicy, number: number): number =>
 const TIME_UP = 'OutOfTime' satisfies FailureName
 const LOCK_TROUBLE: readonly string[] = ['LockUnreachable', 'LockRefused'] satisfies FailureName[]
 const LOCK_AWAITED = 'LockAwaited' satisfies FailureName
+const LOCK_TAKEN = 'LockTaken' satisfies FailureName
 
 /**
  * Lambda itself refused or lost the call: our code did not run, or its reply did not arrive. Besides AWS's own list of
@@ -141,6 +142,18 @@ export const WAIT_FOR_LOCK: RetryPolicy = {
   delayMaxS: 120,
   retriesMax: 62,
   jitter: true,
+}
+
+/**
+ * This run has a job and lost the lock of it, and another holds the key: perhaps one that opened nothing, whose key ends
+ * with its TTL. The delays add up to that TTL at least, so they have no jitter. Twenty-one retries are 63 history events.
+ */
+export const WAIT_FOR_TAKEN_LOCK: RetryPolicy = {
+  errors: [LOCK_TAKEN],
+  intervalS: 15,
+  backoffRate: 1,
+  retriesMax: 21,
+  jitter: false,
 }
 
 /**

@@ -20,6 +20,8 @@ export type StatusEvent = {
     readonly startDate: number
     readonly stopDate: number | null
     readonly input: string
+    readonly redriveCount: number
+    readonly redriveDate: number | null
     readonly output: string | null
     readonly error: string | null
     readonly cause: string | null
@@ -46,6 +48,9 @@ export const statusEvent = (execution: Execution): StatusEvent => {
       startDate: execution.startDate,
       stopDate: execution.stopDate ?? null,
       input: execution.input,
+      // There is no redrive here.
+      redriveCount: 0,
+      redriveDate: null,
       output: execution.output ?? null,
       error: execution.error ?? null,
       cause: execution.cause ?? null,

@@ -124,8 +124,9 @@ describe('every failure of the table', () => {
     for (const task of TASK_NAMES) expect(caughtBy(task, name)).toBeDefined()
   })
 
-  it('held: LockAwaited is waited for, LockHeld refuses at once', () => {
+  it('held: LockAwaited and LockTaken are waited for, LockHeld refuses at once', () => {
     expect(retried('AcquireLock')).toContain('LockAwaited')
+    expect(retried('AcquireLock')).toContain('LockTaken')
     expect(TASK_NAMES.flatMap(retried)).not.toContain('LockHeld')
     for (const name of failuresOf('held')) expect(caughtBy('AcquireLock', name)).toBe('RouteHeld')
   })
@@ -135,6 +136,7 @@ describe('every failure of the table', () => {
       expect(caughtBy(task, 'LockLost')).toBe('CountReacquire')
       expect(caughtBy(task, 'StaleFence')).toBe('HaltJob')
       expect(caughtBy(task, 'Superseded')).toBe('HaltJob')
+      expect(caughtBy(task, 'ExecutionEnded')).toBe('HaltJob')
     }
   })
 
@@ -159,6 +161,14 @@ describe('delays', () => {
     expect(totalS).toBeLessThan(EXECUTION_TIMEOUT_S / 2)
     const retrier = retriersOf('AcquireLock').find(({ ErrorEquals }) => ErrorEquals.includes('LockAwaited'))
     expect(retrier).toMatchObject({ JitterStrategy: 'FULL', MaxAttempts: WAIT_FOR_LOCK.retriesMax })
+  })
+
+  it('a taken lock is waited for through one life of a lock at least, and not for much longer', () => {
+    const retrier = retriersOf('AcquireLock').find(({ ErrorEquals }) => ErrorEquals.includes('LockTaken'))
+    expect(retrier).toMatchObject({ BackoffRate: 1, JitterStrategy: 'NONE' })
+    const waitedMs = (retrier?.MaxAttempts ?? 0) * (retrier?.IntervalSeconds ?? 0) * 1_000
+    expect(waitedMs).toBeGreaterThanOrEqual(LOCK_TTL_MS)
+    expect(waitedMs).toBeLessThan(1.2 * LOCK_TTL_MS)
   })
 
   it('sleeping network interfaces are waited for longer than the three minutes they take', () => {

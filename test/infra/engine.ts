@@ -87,7 +87,7 @@ export const execute = async (definition: Definition, stubs: Stubs = {}, input: 
   )
   const machine = new StateMachine(structuredClone(definition) as unknown as StateMachineDefinition)
   const run = machine.run(input, {
-    context: { Execution: { Id: EXECUTION, Name: 'ARIA-2026-10-1' } } as never,
+    context: { Execution: { Id: EXECUTION, Name: 'ARIA-2026-10-1', RedriveCount: 0 } } as never,
     overrides: {
       taskResourceLocalHandlers: handlers,
       retryIntervalOverrides: Object.fromEntries(TASK_NAMES.map((task) => [task, 0])),

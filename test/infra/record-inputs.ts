@@ -15,8 +15,8 @@ const definition = definitionOf(jobTemplate())
 const runs: Run[] = []
 for (const [stubs, request] of [
   [{}, REQUEST],
-  [failing('AcquireLock', ...Array<string>(6).fill('LockUnreachable')), { ...REQUEST, onOutage: 'proceed' }],
   [failing('DeleteChunk', 'LockLost'), REQUEST],
+  [failing('AcquireLock', ...Array<string>(6).fill('LockUnreachable')), { ...REQUEST, onOutage: 'proceed' }],
   [failing('OpenJob', 'JobOpenError'), REQUEST],
   [failing('MarkRegistered', 'SliceMismatch'), REQUEST],
 ] as const)

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { REACQUIRE_MAX } from '../../functions/contract/limits.ts'
+import { WAIT_FOR_TAKEN_LOCK } from '../../infra/machine/retries.ts'
 import { CLOSING, DELETING, execute, fail, failing, HALTING, inputsOf, OPENING, REGISTERING } from './engine.ts'
 import { type Definition, definitionOf, jobTemplate } from './synth.ts'
 
@@ -40,24 +41,45 @@ describe('a lost lock', () => {
     expect(run.failure?.error).toBe('LockLost')
   })
 
-  it('that another run holds by now halts the own job', async () => {
-    let calls = 0
-    const run = await execute(definition, {
+  /** The first acquisition goes well; `failures` are what the later ones meet. */
+  const meeting = (...failures: string[]) => {
+    const left = ['', ...failures]
+    return {
       ...failing('DeleteChunk', 'LockLost'),
-      AcquireLock: () => (calls++ === 0 ? { head: null } : fail('LockHeld')),
-    })
+      AcquireLock: () => {
+        const name = left.length > 1 ? left.shift() : left[0]
+        return name ? fail(name) : { head: null }
+      },
+    }
+  }
+
+  it('that another run holds by now is waited for with one token, and the job goes on once it is free', async () => {
+    const run = await execute(definition, meeting('LockTaken', 'LockTaken', ''))
+    expect(run.path.at(-1)).toBe('Registered')
+    const [first, ...later] = inputsOf(run, 'AcquireLock') as { lock: { token: string }; own: unknown }[]
+    expect(first?.own).toBeNull()
+    expect(later.map(({ own }) => own)).toMatchObject(Array(3).fill({ id: 42, fence: 5 }))
+    expect(new Set(later.map(({ lock }) => lock.token)).size).toBe(1)
+  })
+
+  it('that another run keeps for longer than a lock can last without it halts the own job', async () => {
+    const run = await execute(definition, meeting('LockTaken'))
+    expect(inputsOf(run, 'AcquireLock')).toHaveLength(2 + WAIT_FOR_TAKEN_LOCK.retriesMax)
     expect(run.path.slice(-5)).toEqual(['AcquireLock', 'RouteHeld', ...HALTING, 'Halted'])
     expect(inputsOf(run, 'HaltJob')).toMatchObject([{ job: { id: 42, fence: 5 } }])
   })
 })
 
 describe('a failing job', () => {
-  it.each(['StaleFence', 'Superseded'])('that meets %s ends as superseded and is not retried', async (name) => {
-    const run = await execute(definition, { RegisterChunk: () => fail(name) })
-    expect(inputsOf(run, 'RegisterChunk')).toHaveLength(1)
-    expect(run.path.slice(-3)).toEqual([...HALTING, 'Superseded'])
-    expect(run.failure).toEqual({ error: name, cause: `${name} happened` })
-  })
+  it.each(['StaleFence', 'Superseded', 'ExecutionEnded'])(
+    'that meets %s ends as superseded and is not retried',
+    async (name) => {
+      const run = await execute(definition, { RegisterChunk: () => fail(name) })
+      expect(inputsOf(run, 'RegisterChunk')).toHaveLength(1)
+      expect(run.path.slice(-3)).toEqual([...HALTING, 'Superseded'])
+      expect(run.failure).toEqual({ error: name, cause: `${name} happened` })
+    },
+  )
 
   it('with one chunk that fails for good never comes to MarkDeleted', async () => {
     const run = await execute(definition, {

@@ -53,6 +53,14 @@ describe('an undisturbed run', () => {
     expectInputsAccepted(await execute(definition, failing('DeleteChunk', 'LockLost')))
   })
 
+  it('tells OpenJob which life of the execution this is', async () => {
+    const run = await execute(definition)
+    expect(inputsOf(run, 'OpenJob')).toMatchObject([
+      // The engine of this test tells its own time.
+      { life: { startedAt: expect.stringMatching(/^20\d\d-\d\d-\d\dT/), redrives: 0 } },
+    ])
+  })
+
   it('keeps an absent head and an absent own job as null', async () => {
     const run = await execute(definition, { AcquireLock: () => ({ head: null }) })
     expect(inputsOf(run, 'OpenJob')).toMatchObject([{ head: null, own: null }])

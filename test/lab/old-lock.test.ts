@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { monthDate, type Slice } from '../../functions/contract/words.ts'
 import { haltFromCatch } from '../../functions/job/halt-job.ts'
 import { openJob } from '../../functions/job/open-job.ts'
-import { guardShared } from '../../functions/store/job.ts'
+import { guardShared } from '../../functions/store/guard.ts'
 import { tryAcquire } from '../../functions/store/lock/acquire.ts'
 import { openLockClient } from '../../functions/store/lock/client.ts'
 import { loadChunk } from '../../functions/store/share-ratio.ts'
@@ -98,7 +98,7 @@ describe("a refused run's cleanup", () => {
     await openJob(testRun(db.connect()), opening(slice, 'first/1', null))
     expect(await tryAcquire(client, slice, 'refused/2')).toMatchObject({ holder: 'first' })
     await haltFromCatch(testRun(db.connect()), {
-      execution: 'arn:execution:refused/2',
+      execution: 'arn:execution:refused',
       slice,
       lock: { token: 'refused/2', held: true },
       job: null,
@@ -124,7 +124,7 @@ describe("a refused run's cleanup", () => {
     await deleteSlice(slice)
     await loadChunk(db.outside, slice, FILE_Y)
     const late = transaction(by.database, async () => {
-      await guardShared(by.database, { id: first.id, fence: first.fence, state: 'REGISTERING' })
+      await guardShared(by.database, { id: first.id, fence: first.fence, token: 'first/1', state: 'REGISTERING' })
       await loadChunk(by.database, slice, FILE_X)
     })
     await expect(late).rejects.toMatchObject({ name: 'StaleFence' })

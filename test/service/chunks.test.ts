@@ -6,7 +6,7 @@ import { openJob } from '../../functions/job/open-job.ts'
 import { runChunks } from '../../functions/job/run-chunks.ts'
 import type { Run } from '../../functions/job/task.ts'
 import { markDeleted, markRegistered, planDelete } from '../../functions/job/transitions.ts'
-import { guardShared } from '../../functions/store/job.ts'
+import { guardShared } from '../../functions/store/guard.ts'
 import { insertRegisterPlan, markChunk, progressOf } from '../../functions/store/ledger.ts'
 import { loadChunk, totalsOf } from '../../functions/store/share-ratio.ts'
 import { deleteAll, EVERYTHING, registerAll } from '../support/chunk-work.ts'
@@ -154,8 +154,9 @@ describe('registering', () => {
     expect(order).toEqual(['written', 'opened'])
     expect(newer).toMatchObject({ fence: 2, state: 'REGISTERING' })
     expect((await totalsOf(db.outside, slice)).rows).toBe(8)
-    await registerAll(run(), { ...input, job: newer as JobMessage }, bodies)
-    expect(await markRegistered(run(), guarded(slice, newer as JobMessage))).toMatchObject({ state: 'REGISTERED' })
+    const taken = guarded(slice, newer as JobMessage, 'b/2')
+    await registerAll(run(), { ...taken, item: EVERYTHING }, bodies)
+    expect(await markRegistered(run(), taken)).toMatchObject({ state: 'REGISTERED' })
   })
 
   test('a connection killed between guard and write leaves neither mark nor row, and the chunk is rerun whole', async () => {
@@ -265,7 +266,7 @@ describe('a worker that froze with its rows written', () => {
     const { job, input, bodies } = await registering(slice)
     const frozen = db.connect()
     await frozen.begin()
-    await guardShared(frozen, { id: job.id, fence: job.fence, state: 'REGISTERING' })
+    await guardShared(frozen, { id: job.id, fence: job.fence, token: 'a/1', state: 'REGISTERING' })
     await markChunk(frozen, job.id, 'register', 0)
     await loadChunk(frozen, slice, bodies[0] as Buffer)
     await registerAll(run(), input, bodies)

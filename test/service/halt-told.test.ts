@@ -16,7 +16,7 @@ const halted = async (failure = DIFFERS) => {
   const slice = await newSlice(db.outside)
   const job = await openJob(run(), opening(slice, 'a/1', null))
   const lock = { token: 'a/1', held: false }
-  await haltFromCatch(run(), { execution: 'arn:execution:a/1', slice, lock, job, failure })
+  await haltFromCatch(run(), { execution: 'arn:execution:a', slice, lock, job, failure })
   return { slice, job }
 }
 
@@ -63,7 +63,7 @@ describe('the halt that a person reads', () => {
       type: 'JobHalted',
       distributor: slice.distributor,
       month: slice.month,
-      execution: 'arn:execution:a/1',
+      execution: 'arn:execution:a',
       job: job.id,
       state: 'DELETING',
       fence: 2,

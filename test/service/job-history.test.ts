@@ -131,8 +131,9 @@ describe('closing and halting', () => {
     expect(await closeJob(db.outside, stale)).toBe(false)
     expect(await haltJob(db.outside, stale, 'Error', 'cause')).toBe(false)
     expect(await haltJob(db.outside, row, 'Error', 'cause')).toBe(true)
-    expect(await closeJob(db.outside, stale)).toBe(true)
-    expect(await haltJob(db.outside, { id, fence: row.fence + 2 }, 'Error', 'cause')).toBe(false)
+    expect(await closeJob(db.outside, stale)).toBe(false)
+    expect(await closeJob(db.outside, { ...stale, lock_token: null })).toBe(true)
+    expect(await haltJob(db.outside, { ...row, fence: row.fence + 2, lock_token: null }, 'Error', 'cause')).toBe(false)
     expect(await readJob(db.outside, id)).toMatchObject({ fence: row.fence + 2, closed_at: expect.any(String) })
   })
 

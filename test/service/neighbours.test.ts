@@ -47,7 +47,7 @@ describe('slices that touch in the index', () => {
     )
     await Promise.all([
       deleteAll(deleting, lower, old),
-      registerAll(loading, { ...guarded(upper, fresh), item: EVERYTHING }, bodies),
+      registerAll(loading, { ...guarded(upper, fresh, 'b/2'), item: EVERYTHING }, bodies),
     ])
     expect((await totalsOf(db.outside, lower)).rows).toBe(0)
     expect((await totalsOf(db.outside, upper)).rows).toBe(80_000)

@@ -6,7 +6,7 @@ import { openJob } from '../../functions/job/open-job.ts'
 import { readHead } from '../../functions/job/read-head.ts'
 import { readJob } from '../../functions/store/job.ts'
 import { newSlice, useTestDatabase } from '../support/test-database.ts'
-import { headOf, opening, stagedOf, testRun } from '../support/test-run.ts'
+import { endOf, executionOf, headOf, LIFE, opening, stagedOf, testRun } from '../support/test-run.ts'
 
 const db = useTestDatabase('open')
 const run = () => testRun(db.connect())
@@ -15,7 +15,7 @@ const setState = (id: number, state: string) => db.outside.change('update job se
 /** Halts a job as the run of that token would, which holds no lock. */
 const halt = (slice: Slice, token: string, job: JobMessage | null) =>
   haltFromCatch(run(), {
-    execution: `arn:execution:${token}`,
+    execution: executionOf(token),
     slice,
     lock: { token, held: false },
     job,
@@ -54,7 +54,7 @@ describe('the first job of a slice', () => {
     const change = database.change.bind(database)
     let twin: Awaited<ReturnType<typeof openJob>> | undefined
     database.change = async (sql, params, options) => {
-      if (sql.startsWith('insert into job ')) twin ??= await openJob(run(), opening(slice, 'a/1', null))
+      if (sql.startsWith('insert into execution ')) twin ??= await openJob(run(), opening(slice, 'a/1', null))
       return await change(sql, params, options)
     }
     const answer = await openJob(late, opening(slice, 'a/1', null))
@@ -137,7 +137,7 @@ describe('an open job', () => {
     const first = await openJob(run(), opening(slice, 'a/1', null))
     const other = (head: ReturnType<typeof headOf>) =>
       openJob(run(), opening(slice, 'b/2', head, { staged: stagedOf('b') }))
-    await expect(other(headOf(first))).rejects.toThrow(`staged source ${'a'.repeat(64)}, opened by arn:execution:a/1`)
+    await expect(other(headOf(first))).rejects.toThrow(`staged source ${'a'.repeat(64)}, opened by arn:execution:a`)
     await expect(other(headOf(first))).rejects.toMatchObject({ fence: 1, state: 'DELETING' })
     await halt(slice, 'a/1', first)
     await expect(other({ job: first.id, fence: 2 })).rejects.toThrow(/halted at 20\d\d-\S+ \S+ by ChunkMismatch/)
@@ -151,7 +151,7 @@ describe('an open job', () => {
     expect(await readJob(db.outside, job.id)).toMatchObject({
       requested_by: 'kim',
       is_undo: 1,
-      execution: 'arn:execution:a/1',
+      execution: 'arn:execution:a',
       source_digest: 'c'.repeat(64),
       source_rows: 24,
       source_share_sum: '600.000000',
@@ -166,8 +166,9 @@ describe('an open job', () => {
     const slice = await newSlice(db.outside)
     await openJob(run(), opening(slice, 'a/1', null))
     const insert = db.outside.change(
-      `insert into job (distributor_id, settlement_month, state, fence, execution, requested_by, source_digest, source_rows, source_share_sum)
-       select distributor_id, settlement_month, state, 99, execution, requested_by, source_digest, source_rows, source_share_sum
+      `insert into job (distributor_id, settlement_month, state, fence, execution, execution_started_ms, execution_redrives, requested_by,
+                        source_digest, source_rows, source_share_sum)
+       select distributor_id, settlement_month, state, 99, execution, execution_started_ms, execution_redrives, requested_by, source_digest, source_rows, source_share_sum
        from job where distributor_id = ?`,
       [slice.distributorId],
     )
@@ -248,7 +249,7 @@ describe('who was overtaken never comes back', () => {
     await setState(other.id, 'REGISTERED')
     const back = openJob(run(), opening(slice, 'a/2', headOf(other), { own }))
     await expect(back).rejects.toMatchObject({ name: 'Superseded' })
-    await expect(back).rejects.toThrow(`job ${own.id} does not carry fence 1 any more`)
+    await expect(back).rejects.toThrow(`job ${own.id} does not carry this run and fence 1 any more`)
   })
 
   test('a head that names a job where there is none, or another fence, is Superseded', async () => {
@@ -304,28 +305,106 @@ describe('halting', () => {
     expect(await halt(slice, 'a/1', job)).toMatchObject({ halted: false })
   })
 
-  const statusEvent = (execution: string) => ({
-    'detail-type': 'Step Functions Execution Status Change' as const,
-    detail: { executionArn: execution, status: 'ABORTED' as const },
-  })
-
   test('by a status event halts the job of that execution, once', async () => {
     const slice = await newSlice(db.outside)
     const job = await openJob(run(), opening(slice, 'event/1', null))
-    expect(await haltFromStatusEvent(run(), statusEvent('arn:execution:event/1'))).toMatchObject({
+    expect(await haltFromStatusEvent(run(), endOf('event/1'))).toMatchObject({
       halted: true,
       job: job.id,
     })
-    expect(await haltFromStatusEvent(run(), statusEvent('arn:execution:event/1'))).toMatchObject({ halted: false })
+    expect(await haltFromStatusEvent(run(), endOf('event/1'))).toMatchObject({ halted: false })
     expect(await readHead(run(), slice)).toEqual({ job: job.id, fence: 2 })
   })
 
   test('by a late status event leaves the run that took over alone', async () => {
     const slice = await newSlice(db.outside)
     const old = await openJob(run(), opening(slice, 'late/1', null))
-    const newer = await openJob(run(), opening(slice, 'late/2', headOf(old)))
-    expect(await haltFromStatusEvent(run(), statusEvent('arn:execution:late/1'))).toMatchObject({ halted: false })
+    const newer = await openJob(run(), opening(slice, 'later/2', headOf(old)))
+    expect(await haltFromStatusEvent(run(), endOf('late/1'))).toMatchObject({ halted: false })
     expect(await readHead(run(), slice)).toEqual({ job: old.id, fence: newer.fence })
+  })
+})
+
+describe('an execution that has ended', () => {
+  test('opens nothing any more: its OpenJob comes after its end', async () => {
+    const slice = await newSlice(db.outside)
+    expect(await haltFromStatusEvent(run(), endOf('ended/1'))).toMatchObject({ halted: false })
+    const late = openJob(run(), opening(slice, 'ended/1', null))
+    await expect(late).rejects.toMatchObject({ name: 'ExecutionEnded' })
+    await expect(late).rejects.toThrow('It changed nothing; start again with the same file')
+    expect(await readHead(run(), slice)).toBeNull()
+  })
+
+  test('opens nothing over an open job either, and leaves it as it was', async () => {
+    const slice = await newSlice(db.outside)
+    const job = await openJob(run(), opening(slice, 'other/1', null))
+    await haltFromStatusEvent(run(), endOf('over/1'))
+    const late = openJob(run(), opening(slice, 'over/1', headOf(job)))
+    await expect(late).rejects.toMatchObject({ name: 'ExecutionEnded' })
+    expect(await readHead(run(), slice)).toEqual(headOf(job))
+  })
+
+  test('while its OpenJob is in flight has the job halted that this one commits', async () => {
+    const slice = await newSlice(db.outside)
+    const opener = run()
+    const [inserted, commits] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const commit = opener.database.commit.bind(opener.database)
+    opener.database.commit = async () => {
+      inserted.resolve()
+      await commits.promise
+      await commit()
+    }
+    const opened = openJob(opener, opening(slice, 'flight/1', null))
+    await inserted.promise
+    const halted = haltFromStatusEvent(run(), endOf('flight/1'))
+    await untilWaiting()
+    commits.resolve()
+    const job = await opened
+    expect(await halted).toMatchObject({ halted: true, job: job.id })
+    expect(await readJob(db.outside, job.id)).toMatchObject({ fence: 2, halt_error: 'ExecutionABORTED' })
+    await expect(openJob(run(), opening(slice, 'flight/1', null))).rejects.toMatchObject({ name: 'ExecutionEnded' })
+  })
+
+  test('while its OpenJob is frozen gets that one killed, and once awake it opens nothing', async () => {
+    const slice = await newSlice(db.outside)
+    const frozen = run()
+    const [inserted, thaw] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const commit = frozen.database.commit.bind(frozen.database)
+    frozen.database.commit = async () => {
+      inserted.resolve()
+      await thaw.promise
+      await commit()
+    }
+    const opened = openJob(frozen, opening(slice, 'frozen/1', null))
+    opened.catch(() => undefined)
+    await inserted.promise
+    expect(await haltFromStatusEvent(run(), endOf('frozen/1'))).toMatchObject({ halted: false, job: null })
+    thaw.resolve()
+    await expect(opened).rejects.toMatchObject({ name: 'ExecutionEnded' })
+    expect(await readHead(run(), slice)).toBeNull()
+  })
+
+  test('opens again once it was redriven, and a later execution may use its name', async () => {
+    await haltFromStatusEvent(run(), endOf('reused/1'))
+    await haltFromStatusEvent(run(), endOf('reused/1', { redriveCount: 1 }))
+    // Told late, twice: it does not take the newer end back.
+    await haltFromStatusEvent(run(), endOf('reused/1'))
+    for (const [life, opens] of [
+      [{ ...LIFE, redrives: 0 }, false],
+      [{ ...LIFE, redrives: 1 }, false],
+      [{ ...LIFE, redrives: 2 }, true],
+      [{ startedAt: '2027-01-05T00:00:00.000Z', redrives: 0 }, true],
+    ] as const) {
+      const opened = openJob(run(), { ...opening(await newSlice(db.outside), 'reused/1', null), life })
+      if (opens) expect(await opened).toMatchObject({ outcome: 'opened' })
+      else await expect(opened).rejects.toMatchObject({ name: 'ExecutionEnded' })
+    }
+  })
+
+  test('is known by its start, whether that came as text or as a number, to the second', async () => {
+    await haltFromStatusEvent(run(), endOf('rounded/1', { startedAt: '2026-10-01T00:00:00.400Z' }))
+    const late = openJob(run(), opening(await newSlice(db.outside), 'rounded/1', null))
+    await expect(late).rejects.toMatchObject({ name: 'ExecutionEnded' })
   })
 })
 

@@ -7,9 +7,10 @@ import type { Guarded } from '../../functions/contract/messages.ts'
 import { openJob } from '../../functions/job/open-job.ts'
 import type { Run } from '../../functions/job/task.ts'
 import { beginRegistering, markDeleted, markRegistered, planDelete } from '../../functions/job/transitions.ts'
+import { countDeletePlan, guardOf, markState } from '../../functions/store/guard.ts'
 import { readJob } from '../../functions/store/job.ts'
 import { insertRegisterPlan, progressOf, unmarkedChunks } from '../../functions/store/ledger.ts'
-import { loadChunk } from '../../functions/store/share-ratio.ts'
+import { loadChunk, totalsOf } from '../../functions/store/share-ratio.ts'
 import { writeStaged } from '../../functions/store/write-staged.ts'
 import { deleteAll, EVERYTHING, registerAll } from '../support/chunk-work.ts'
 import { linesOf, newSlice, useTestDatabase } from '../support/test-database.ts'
@@ -95,6 +96,55 @@ describe('a run whose lock is gone', () => {
   })
 })
 
+describe('a run whose job number and fence are another run’s too, as after a restore', () => {
+  const given = async (state: string) => {
+    const { message, manifest, body } = await staged('7', 1)
+    const slice = await newSlice(db.outside)
+    const job = await openJob(run(), opening(slice, 'b/1', null, { staged: message }))
+    await setState(job.id, state)
+    if (state.startsWith('REGISTER')) await insertRegisterPlan(db.outside, job.id, manifest.chunks)
+    return { slice, job, bodies: [body(0)], input: guarded(slice, job, 'a/1') }
+  }
+
+  test.each([
+    ['plans no delete', 'DELETING', planDelete],
+    ['does not set DELETED', 'DELETING', markDeleted],
+    ['is not told DELETED again', 'DELETED', markDeleted],
+    ['does not begin to register', 'DELETED', beginRegistering],
+    ['is not told what is left to register', 'REGISTERING', beginRegistering],
+    ['does not set REGISTERED', 'REGISTERING', markRegistered],
+    ['is not told REGISTERED again, so it cannot end as a success', 'REGISTERED', markRegistered],
+  ] as const)('%s', async (_, state, work) => {
+    const { job, input } = await given(state)
+    const refused = work(run(), input)
+    await expect(refused).rejects.toMatchObject({ name: 'StaleFence', job: job.id, fence: job.fence })
+    await expect(refused).rejects.toThrow('The database went back to an earlier moment, and another run was given')
+    expect(await readJob(db.outside, job.id)).toMatchObject({ state, delete_plans: 0, lock_token: 'b/1' })
+  })
+
+  test('writes no chunk', async () => {
+    const { slice, job, input, bodies } = await given('REGISTERING')
+    const refused = registerAll(run(), { ...input, item: EVERYTHING }, bodies)
+    await expect(refused).rejects.toMatchObject({ name: 'StaleFence' })
+    expect(await progressOf(db.outside, job.id, 'register')).toMatchObject({ marked: 0 })
+    expect((await totalsOf(db.outside, slice)).rows).toBe(0)
+  })
+})
+
+describe('a transition that changes no row', () => {
+  test('is an error by name, for the state and for the count of plans', async () => {
+    const { input, job } = await deleted('8', 1)
+    const guard = guardOf(input, 'DELETED')
+    for (const other of [{ fence: 2 }, { token: 'b/2' }, { state: 'DELETING' }] as const) {
+      await expect(markState(db.outside, { ...guard, ...other }, 'REGISTERING')).rejects.toMatchObject({
+        name: 'StaleFence',
+      })
+      await expect(countDeletePlan(db.outside, { ...guard, ...other })).rejects.toMatchObject({ name: 'StaleFence' })
+    }
+    expect(await readJob(db.outside, job.id)).toMatchObject({ state: 'DELETED', delete_plans: 0 })
+  })
+})
+
 describe('beginning to register', () => {
   test("writes the manifest's chunks into the ledger, and said again only names what is left", async () => {
     const { input, job, manifest, body } = await deleted('b', 3)
@@ -127,9 +177,7 @@ describe('beginning to register', () => {
     await openJob(run(), opening(slice, 'b/2', headOf(job), { staged: message }))
     const refused = beginRegistering(run(), input)
     await expect(refused).rejects.toMatchObject({ name: 'StaleFence', job: job.id, fence: 1, state: 'DELETED' })
-    await expect(refused).rejects.toThrow(
-      'DELETED under fence 2. Nothing was written; look at the run arn:execution:b/2',
-    )
+    await expect(refused).rejects.toThrow('DELETED under fence 2. Nothing was written; look at the run arn:execution:b')
   })
 
   test.each(['halted', 'closed'])('by a run whose job was %s is refused, and sent to the newest job', async (what) => {
@@ -263,6 +311,19 @@ describe('a delete plan', () => {
     await markDeleted(run(), input)
     const done = await progressOf(db.outside, job.id, 'delete')
     expect(done).toEqual({ chunks: 3, marked: 3, rows: 32_000, markedRows: 32_000 })
+  })
+
+  test('is counted within one opening: a take-over begins anew, and the column holds more than anybody plans', async () => {
+    const slice = await newSlice(db.outside)
+    const job = await openJob(run(), opening(slice, 'a/1', null))
+    await db.outside.change('update job set delete_plans = 70000 where id = ?', [job.id])
+    await planDelete(run(), guarded(slice, job))
+    expect((await readJob(db.outside, job.id))?.delete_plans).toBe(70_001)
+    const again = await openJob(run(), opening(slice, 'b/2', headOf(job)))
+    expect((await readJob(db.outside, job.id))?.delete_plans).toBe(0)
+    await loadChunk(db.outside, slice, linesOf(0, 1))
+    await planDelete(run(), guarded(slice, again, 'b/2'))
+    await expect(markDeleted(run(), guarded(slice, again, 'b/2'))).rejects.toMatchObject({ name: 'SliceNotEmpty' })
   })
 
   test('of rows that appear before the first and behind the last range still covers them', async () => {

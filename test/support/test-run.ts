@@ -9,6 +9,7 @@ import type { Slice } from '../../functions/contract/words.ts'
 import type { Run } from '../../functions/job/task.ts'
 import type { Database } from '../../functions/store/database.ts'
 import { type LockClient, openLockClient } from '../../functions/store/lock/client.ts'
+import { holderOf } from '../../functions/store/lock/holder.ts'
 
 /** A run on real servers without a Lambda around it: what `task` hands to a handler's work. */
 export const testRun = (database: Database, lock?: LockClient): Run => {
@@ -57,6 +58,23 @@ export const stagedOf = (letter: string, rows = 8, shareSum = '200.000000'): Sta
   chunks: 1,
 })
 
+/** The execution that minted a token. */
+export const executionOf = (token: string): string => `arn:execution:${holderOf(token)}`
+
+/** When every execution of the tests was started, unless a test says otherwise. */
+export const LIFE = { startedAt: '2026-10-01T00:00:00.000Z', redrives: 0 }
+
+/** What EventBridge tells of the end of a token's execution. */
+export const endOf = (token: string, change: { startedAt?: string; redriveCount?: number } = {}) => ({
+  'detail-type': 'Step Functions Execution Status Change' as const,
+  detail: {
+    executionArn: executionOf(token),
+    status: 'ABORTED' as const,
+    startDate: Date.parse(change.startedAt ?? LIFE.startedAt),
+    redriveCount: change.redriveCount ?? 0,
+  },
+})
+
 /** The input of OpenJob for a token that needs no lock. */
 export const opening = (
   slice: Slice,
@@ -84,7 +102,8 @@ export const opening = (
       requestedBy: 'test',
       expect: change.expect,
     },
-    execution: change.execution ?? `arn:execution:${token}`,
+    execution: change.execution ?? executionOf(token),
+    life: LIFE,
     slice,
     staged,
     lock: { token, held: false },
@@ -96,7 +115,7 @@ export const opening = (
 export const headOf = (job: JobMessage) => ({ job: job.id, fence: job.fence })
 
 /** The input of a guarded task of this job, without a lock. */
-export const guarded = (slice: Slice, job: JobMessage, token = 'unused'): Guarded => ({
+export const guarded = (slice: Slice, job: JobMessage, token = 'a/1'): Guarded => ({
   slice,
   lock: { token, held: false },
   onOutage: 'halt',

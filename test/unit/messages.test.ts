@@ -22,7 +22,8 @@ const head = { job: 12, fence: 3 }
 const guarded = { slice, lock, onOutage: 'halt', job }
 const failure = { Error: 'ChunkMismatch', Cause: '{}' }
 const fromCatch = { execution, slice, lock, job, failure }
-const detail = { executionArn: execution, status: 'TIMED_OUT' }
+const life = { startedAt: '2026-10-31T09:15:00.123Z', redrives: 0 }
+const detail = { executionArn: execution, status: 'TIMED_OUT', startDate: 1_793_438_100_123, redriveCount: 0 }
 const statusEvent = { 'detail-type': 'Step Functions Execution Status Change', detail }
 const month = {
   month: '2026-10',
@@ -52,10 +53,10 @@ const DOORS: readonly (readonly [string, z.ZodType, object])[] = [
     messages.StageSourceOutput,
     { request: full, execution, slice, staged, job: null, reacquire: { count: 0 } },
   ],
-  ['AcquireLockInput', messages.AcquireLockInput, { slice, lock, onHeld: 'fail' }],
+  ['AcquireLockInput', messages.AcquireLockInput, { slice, lock, onHeld: 'fail', own: job }],
   ['HeadOutput', messages.HeadOutput, { head }],
   ['ReadHeadInput', messages.ReadHeadInput, { slice }],
-  ['OpenJobInput', messages.OpenJobInput, { request: full, execution, slice, staged, lock, head, own: job }],
+  ['OpenJobInput', messages.OpenJobInput, { request: full, execution, life, slice, staged, lock, head, own: job }],
   ['TransitionInput', messages.TransitionInput, guarded],
   ['ChunkInput', messages.ChunkInput, { ...guarded, item: { from: 8, to: 15 } }],
   ['ItemsOutput', messages.ItemsOutput, { chunks: 9, items: [{ from: 0, to: 8 }] }],
@@ -189,7 +190,7 @@ const EDGES: readonly (readonly [string, (value: never) => boolean, readonly unk
     'the chunks of a staged source',
     (chunks: unknown) =>
       messages.OpenJobInput.safeParse({
-        ...{ request: full, execution, slice, lock, head, own: null },
+        ...{ request: full, execution, life, slice, lock, head, own: null },
         staged: { ...staged, chunks },
       }).success,
     [1, 3_000],

@@ -36,7 +36,7 @@ export const stop = async (run: Run, { caller, why, job: id }: Input<'stop'>): P
     job: id,
     state,
     execution,
-    released: halted && token !== null && (await releaseOrLog(run, slice, token)),
+    released: halted && token !== null && (await releaseOrLog(run, slice, { token, held: true })),
   }
 }
 

@@ -3,11 +3,12 @@ import type { Unlocked } from '../../contract/reports.ts'
 import { type Slice, sliceName } from '../../contract/words.ts'
 import { writeAudit } from '../../store/audit.ts'
 import { findDistributor } from '../../store/distributor.ts'
+import { markUnlocked } from '../../store/execution.ts'
 import { isOpen, type JobRow, newestJob } from '../../store/job.ts'
 import { lastsText, tokenDigest } from '../../store/lock/holder.ts'
 import { inspect, type SeenLock } from '../../store/lock/inspect.ts'
 import { release } from '../../store/lock/release.ts'
-import { statement, transaction } from '../../store/transaction.ts'
+import { raising, statement, transaction } from '../../store/transaction.ts'
 import { raise } from '../halt-job.ts'
 import type { Run } from '../task.ts'
 import type { Input } from './input.ts'
@@ -16,9 +17,10 @@ import { because } from './stop.ts'
 /**
  * Deletes the lock that the operator saw, and first shuts out whoever may write under it:
  *
- *   newest job --> lock is the one seen --> raise the job's fence --> delete the lock by its token
+ *   newest job --> lock is the one seen --> its holder may open no job --> raise the job's fence --> delete the lock
  *
- * The other way round, the old run would write on after its lock is gone, or acquire a new one and go on.
+ * The other way round, the old run would write on after its lock is gone, or acquire a new one and go on. The holder's
+ * OpenJob may be in flight: it has committed its job before the mark and the job is halted, or it meets the mark.
  *
  * The job is read before the lock is looked at. A run that takes over in between has a lock of its own, so it met this
  * one's end; its job carries neither the fence that was read nor this token, and is left alone.
@@ -31,6 +33,7 @@ export const unlock = async (run: Run, input: Input<'unlock'>): Promise<Unlocked
   const slice: Slice = { distributorId, distributor: input.distributor, month: input.month }
   const before = await statement(database, () => newestJob(database, slice))
   const lock = await seenLock(run, input)
+  await raising(database, () => transaction(database, () => markUnlocked(database, lock.holder)))
   const isOwn = (job: JobRow): boolean =>
     isOpen(job) &&
     job.halted_at === null &&

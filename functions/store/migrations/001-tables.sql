@@ -32,9 +32,12 @@ create table job (
   state            enum ('DELETING', 'DELETED', 'REGISTERING', 'REGISTERED') not null,
   -- Issued by OpenJob, raised by HaltJob; a write that names an older one is refused.
   fence            int unsigned not null,
-  -- Who may write: the lock token and the execution of the last OpenJob. Null once the job is halted or closed.
+  -- Who may write: the lock token of the last OpenJob, which every guard compares. Null once the job is halted or closed.
   lock_token       varchar(128) character set ascii collate ascii_bin null,
   execution        varchar(512) character set ascii collate ascii_bin not null,
+  -- Which life of the execution: a name can be used again after 90 days, and an ended execution can be redriven.
+  execution_started_ms bigint unsigned not null default 0,
+  execution_redrives   int unsigned not null default 0,
   requested_by     varchar(200) not null,
   -- What is registered: the staged source and what its manifest promises.
   source_digest    char(64) character set ascii collate ascii_bin not null,
@@ -42,7 +45,8 @@ create table job (
   source_share_sum decimal(20, 6) not null,
   -- Opened by an undo: the same request again means this source and not the one before it.
   is_undo          boolean not null default false,
-  delete_plans     tinyint unsigned not null default 0,
+  -- Since the last OpenJob.
+  delete_plans     int unsigned not null default 0,
   -- A halt is an annotation: when, in which step and why the job stopped. Cleared by the next OpenJob.
   halted_at        timestamp(6) null,
   halt_error       varchar(100) null,
@@ -63,6 +67,18 @@ create table job (
   key job_halted (halted_at),
   constraint job_distributor foreign key (distributor_id) references distributor (id),
   constraint job_month check (dayofmonth(settlement_month) = 1)
+);
+
+-- Executions that opened or want to open a job, and which of them may not any more. OpenJob writes its row in its own
+-- transaction, whoever ends the execution writes it before looking for the job, so the later of the two sees the earlier.
+create table execution (
+  -- Its name, as the lock's token has it too.
+  name             varchar(128) character set ascii collate ascii_bin not null primary key,
+  -- The life that ended, as Step Functions told it: its start, and how often it had been redriven.
+  ended_started_ms bigint unsigned null,
+  ended_redrives   int unsigned null,
+  -- When an operator unlocked its slice; whichever life it was.
+  unlocked_at      timestamp(6) null
 );
 
 -- The ledger: a chunk's mark commits together with the chunk's effect.
