@@ -167,6 +167,12 @@ export const SHARE_DECIMALS = 6
 export const SHARE_UNITS = 1_000_000
 export const SHARE_SUM_MAX_UNITS = 100 * SHARE_UNITS
 
+/**
+ * How far rounding may take a sum from 100 at most, whatever the parties and decimals: 200 parties of a file in whole
+ * numbers would be granted 100 otherwise. One percentage point is what two parties of whole numbers may be off by.
+ */
+export const SUM_TOLERANCE_MAX_UNITS = SHARE_UNITS
+
 // --- outbox -----------------------------------------------------------------------------------------------------
 
 /** Events one PublishEvents call sends at most. */

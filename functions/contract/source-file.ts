@@ -1,4 +1,4 @@
-import { SHARE_DECIMALS, SHARE_SUM_MAX_UNITS } from './limits.ts'
+import { SHARE_DECIMALS, SHARE_SUM_MAX_UNITS, SUM_TOLERANCE_MAX_UNITS } from './limits.ts'
 import { formatUnits } from './manifest.ts'
 import { type Refusal, refuse, type SourceRule } from './source-rules.ts'
 import type { PartyScheme, SumRule } from './words.ts'
@@ -125,12 +125,13 @@ export type ShareGroup = {
  * Judges a sum of shares in exact integers. A share rounded to the file's last decimal is off by at most half a unit of
  * it, so a correctly rounded split of 100 % is off by at most parties x half a unit. Rounding errs to both sides
  * (8.333333 x 12 = 99.999996, 16.666667 x 6 = 100.000002), so the tolerance holds on both: above it a sum is refused
- * under either rule, below it under `exact`. The tolerance only decides acceptance: what is stored, and what the
+ * under either rule, below it under `exact`. It never exceeds SUM_TOLERANCE_MAX_UNITS. The tolerance only decides acceptance: what is stored, and what the
  * manifest sums up, is what the file says.
  */
 export const checkSum = (group: ShareGroup, sumRule: SumRule): Refusal | undefined => {
   // Doubled, because half a millionth is no integer.
-  const tolerance = group.parties * 10 ** (SHARE_DECIMALS - group.fileDecimals)
+  const rounding = group.parties * 10 ** (SHARE_DECIMALS - group.fileDecimals)
+  const tolerance = Math.min(rounding, 2 * SUM_TOLERANCE_MAX_UNITS)
   const excess = 2 * (group.units - SHARE_SUM_MAX_UNITS)
   if (excess <= tolerance && (sumRule === 'at-most' || excess >= -tolerance)) return undefined
   const rule = excess > 0 ? 'sum-above-100' : 'sum-below-100'
