@@ -175,6 +175,19 @@ export const SUM_TOLERANCE_MAX_UNITS = SHARE_UNITS
 
 // --- outbox -----------------------------------------------------------------------------------------------------
 
+/** An event that the topic refuses is set aside and tried again after this: whoever put the cause right need do no more. */
+export const OUTBOX_ASIDE_S = 3_600
+
+/** Text of one field of an event, and of the topic's answer to it. With six bytes a character, eight of them have 96 KB. */
+export const EVENT_TEXT_CHARS_MAX = 2_000
+export const OUTBOX_ERROR_CHARS_MAX = 500
+
+/** What one message of SNS may have, attributes included. */
+export const EVENT_BYTES_MAX = 262_144
+
+/** Refused events that the checks show, the oldest first. */
+export const REFUSED_EVENTS_SHOWN = 20
+
 /** Events one PublishEvents call sends at most. */
 export const PUBLISH_EVENTS_MAX = 100
 

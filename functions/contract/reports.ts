@@ -1,5 +1,5 @@
 import type { DistributorFields } from './operations.ts'
-import type { JobState, SliceStatus } from './words.ts'
+import type { EventType, JobState, SliceStatus } from './words.ts'
 
 /*
  * What Inspect and Operate answer to the requests of operations.ts. Every time is ISO 8601 in UTC with milliseconds; every
@@ -142,6 +142,18 @@ export type OpenJobCheck = SliceLine & {
   readonly lock: LockReport | null | 'unreachable'
 }
 
+/** An event that was set aside: whose it is, what the topic said last, and when it is tried again. */
+export type RefusedEvent = {
+  readonly event: string
+  readonly type: EventType
+  readonly job: number
+  readonly distributor: string
+  readonly month: string
+  readonly attempts: number
+  readonly error: string
+  readonly nextTryAt: string
+}
+
 export type Checks = {
   readonly database: {
     readonly version: string
@@ -155,7 +167,10 @@ export type Checks = {
   readonly openJobs: readonly OpenJobCheck[]
   /** Locks of slices whose job does not carry the lock's token. */
   readonly strayLocks: readonly { readonly distributor: string; readonly month: string; readonly lock: LockReport }[]
+  /** Events that wait for their turn, and the age of the oldest. */
   readonly unpublished: { readonly events: number; readonly oldestS: number | null }
+  /** Events that the topic refuses, the oldest first, at most REFUSED_EVENTS_SHOWN. They hold up no other. */
+  readonly refusedEvents: readonly RefusedEvent[]
   /** Slices whose newest job is REGISTERED, with what their rows must come to. */
   readonly registered: readonly {
     readonly distributor: string

@@ -1,48 +1,75 @@
 import { PublishCommand } from '@aws-sdk/client-sns'
 import { messageOf } from '../contract/errors.ts'
 import { PUBLISH_BUDGET_MS } from '../contract/limits.ts'
-import { markPublished, pendingEvents } from '../store/outbox.ts'
+import { markPublished, markRefused, type OutboxEvent, pendingEvents } from '../store/outbox.ts'
 import { statement } from '../store/transaction.ts'
 import type { Run } from './task.ts'
+import { isEventRefused } from './topic-answer.ts'
 
-/** What was sent and what is left; a rest stays in the outbox and is sent later, so it is reported and not an error. */
-export type PublishReport = { readonly published: number; readonly pending: number; readonly failure?: string }
+/** What was sent, what was set aside and what is left; the rest stays in the outbox and is sent later: it is no error. */
+export type PublishReport = {
+  readonly published: number
+  readonly refused: number
+  readonly pending: number
+  readonly failure?: string
+}
 
 /**
- * Sends unpublished events, oldest first, and marks each after the topic accepted it. It stops at the first refusal, so
- * a job's events keep their order, and after PUBLISH_BUDGET_MS: a silent topic must not hold its run up.
+ * Sends unpublished events, oldest first, and marks each after the topic accepted it. An event that the topic refuses is
+ * set aside, so that it holds up no other; at everything else that goes wrong it stops, for the next event would meet the
+ * same. After PUBLISH_BUDGET_MS it stops too: a silent topic must not hold its run up.
  *
  * @param job only this job's events; all if omitted
  */
 export const publishEvents = async (run: Run, job?: number): Promise<PublishReport> => {
-  const { database, sns, env } = run
+  const { database } = run
   const events = await statement(database, () => pendingEvents(database, job))
   const startedAt = performance.now()
-  let published = 0
+  let [published, refused] = [0, 0]
   for (const event of events) {
     if (performance.now() - startedAt > PUBLISH_BUDGET_MS) break
     try {
-      await sns.send(
-        new PublishCommand({
-          TopicArn: env.TOPIC_ARN,
-          Message: JSON.stringify({
-            id: event.event_id,
-            type: event.type,
-            at: event.created_at,
-            ...Object(event.payload),
-          }),
-          MessageAttributes: {
-            id: { DataType: 'String', StringValue: event.event_id },
-            type: { DataType: 'String', StringValue: event.type },
-          },
-        }),
-      )
+      await send(run, event)
     } catch (error) {
-      run.logger.warn('the topic did not take an event; it stays in the outbox', { error: error as Error })
-      return { published, pending: events.length - published, failure: messageOf(error) }
+      if (await setAside(run, event, error)) {
+        refused += 1
+        continue
+      }
+      return { published, refused, pending: events.length - published - refused, failure: messageOf(error) }
     }
     await statement(database, () => markPublished(database, event.id))
     published += 1
   }
-  return { published, pending: events.length - published }
+  return { published, refused, pending: events.length - published - refused }
+}
+
+const send = async ({ sns, env }: Run, event: OutboxEvent): Promise<void> => {
+  await sns.send(
+    new PublishCommand({
+      TopicArn: env.TOPIC_ARN,
+      Message: JSON.stringify({
+        id: event.event_id,
+        type: event.type,
+        at: event.created_at,
+        ...Object(event.payload),
+      }),
+      MessageAttributes: {
+        id: { DataType: 'String', StringValue: event.event_id },
+        type: { DataType: 'String', StringValue: event.type },
+      },
+    }),
+  )
+}
+
+/** Notes an event that the topic refused. @returns false where it was not the event that was refused */
+const setAside = async ({ database, logger }: Run, event: OutboxEvent, error: unknown): Promise<boolean> => {
+  const details = { event: event.event_id, eventType: event.type, eventJob: event.job_id, error: error as Error }
+  if (!isEventRefused(error)) {
+    logger.warn('the topic did not take an event; it stays in the outbox', details)
+    return false
+  }
+  logger.warn('the topic refuses an event: it is set aside for an hour; see outbox-refused in docs/runbook.md', details)
+  const said = `${(error as Error).name}: ${messageOf(error)}`
+  await statement(database, () => markRefused(database, event.id, said))
+  return true
 }

@@ -17,6 +17,8 @@ export type SweepReport = {
   /** Quiet jobs of which Valkey did not say whether they are locked: left alone, until it does. */
   readonly unknown: readonly number[]
   readonly published: number
+  /** Events that the topic refused in this sweep. */
+  readonly refused: number
   readonly pending: number
 }
 
@@ -32,14 +34,17 @@ export type SweepReport = {
  */
 export const sweep = async (run: Run, { registeredByDay }: SweepInput, quietS?: number): Promise<SweepReport> => {
   const jobs = await haltQuietJobs(run, quietS)
-  const { published, pending } = await publishAll(run)
-  const { open, halted, outboxAgeS, registeredAt } = await statement(run.database, () => standing(run.database))
+  const { published, refused, pending } = await publishAll(run)
+  const { open, halted, outboxAgeS, setAside, registeredAt } = await statement(run.database, () =>
+    standing(run.database),
+  )
   run.metrics.addMetric('job.open', MetricUnit.Count, open)
   run.metrics.addMetric('job.open.halted', MetricUnit.Count, halted)
   run.metrics.addMetric('outbox.age', MetricUnit.Seconds, outboxAgeS ?? 0)
+  run.metrics.addMetric('outbox.refused', MetricUnit.Count, setAside)
   run.metrics.addMetric('month.overdue', MetricUnit.Count, isOverdue(new Date(), registeredByDay, registeredAt) ? 1 : 0)
-  const report = { ...jobs, published, pending }
-  run.logger.info('swept', { ...report, open, halted, outboxAgeS })
+  const report = { ...jobs, published, refused, pending }
+  run.logger.info('swept', { ...report, open, halted, outboxAgeS, setAside })
   return report
 }
 
@@ -86,13 +91,15 @@ const halt = (run: Run, job: QuietJob): Promise<boolean> =>
   })
 
 const publishAll = async (run: Run): Promise<PublishReport> => {
-  let published = 0
+  let [published, refused] = [0, 0]
   for (;;) {
     const report = await publishEvents(run)
     published += report.published
-    // Nothing left, or the topic refuses, or the time is nearly up: the next sweep goes on.
-    if (report.published === 0 || report.failure !== undefined || run.remainingMs() < SWEEP_RESERVE_MS)
-      return { ...report, published }
+    refused += report.refused
+    const moved = report.published + report.refused
+    // Nothing left, or the topic is away, or the time is nearly up: the next sweep goes on.
+    if (moved === 0 || report.failure !== undefined || run.remainingMs() < SWEEP_RESERVE_MS)
+      return { ...report, published, refused }
   }
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { PUBLISH_EVENTS_MAX } from '../contract/limits.ts'
+import { EVENT_TEXT_CHARS_MAX, OUTBOX_ASIDE_S, OUTBOX_ERROR_CHARS_MAX, PUBLISH_EVENTS_MAX } from '../contract/limits.ts'
 import type { EventType } from '../contract/words.ts'
 import type { Database } from './database.ts'
 
@@ -13,7 +13,13 @@ export type OutboxEvent = {
   readonly created_at: string
 }
 
-/** Writes an event in the caller's transaction: it exists exactly if the transition committed. */
+/** Cut between characters; JSON has no way to write half of one. */
+const bounded = (text: string, charsMax: number): string => text.slice(0, charsMax).toWellFormed()
+
+/**
+ * Writes an event in the caller's transaction: it exists exactly if the transition committed. Texts are cut, since a cause
+ * of Step Functions alone may be as long as a whole message, which no topic would ever take.
+ */
 export const writeEvent = async (
   database: Database,
   job: number,
@@ -24,15 +30,19 @@ export const writeEvent = async (
     randomUUID(),
     job,
     type,
-    JSON.stringify(payload),
+    JSON.stringify(payload, (_, value: unknown) =>
+      typeof value === 'string' ? bounded(value, EVENT_TEXT_CHARS_MAX) : value,
+    ),
   ])
 }
 
-/** Unpublished events, oldest first: of one job, or of all. */
+/** Unpublished events that are due, oldest first: of one job, or of all. One that was set aside is due when its time is up. */
 export const pendingEvents = async (database: Database, job?: number): Promise<OutboxEvent[]> =>
   database.rows<OutboxEvent>(
     `select id, event_id, job_id, type, payload, created_at from outbox
-     where published_at is null and (? is null or job_id = ?) order by id limit ?`,
+     where published_at is null and (? is null or job_id = ?)
+       and (set_aside_until is null or set_aside_until <= current_timestamp(6))
+     order by id limit ?`,
     [job ?? null, job ?? null, PUBLISH_EVENTS_MAX],
   )
 
@@ -41,4 +51,14 @@ export const markPublished = async (database: Database, id: number): Promise<voi
   await database.change('update outbox set published_at = current_timestamp(6) where id = ? and published_at is null', [
     id,
   ])
+}
+
+/** Sets an event aside that the topic refused; `pendingEvents` has it again when its time is up. */
+export const markRefused = async (database: Database, id: number, error: string): Promise<void> => {
+  await database.change(
+    `update outbox set attempts = attempts + 1, last_error = ?,
+                       set_aside_until = current_timestamp(6) + interval ? second
+     where id = ? and published_at is null`,
+    [bounded(error, OUTBOX_ERROR_CHARS_MAX), OUTBOX_ASIDE_S, id],
+  )
 }

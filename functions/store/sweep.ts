@@ -37,8 +37,10 @@ export const quietJobs = async (database: Database, quietS: number = SWEEP_QUIET
 export type Standing = {
   readonly open: number
   readonly halted: number
-  /** Null where every event is published. */
+  /** Of the oldest event that waits for its turn; null where none does. */
   readonly outboxAgeS: number | null
+  /** Events that the topic refused, and that are tried again later. */
+  readonly setAside: number
   /** The moment, in UTC, at which a job was REGISTERED last; null before the first. */
   readonly registeredAt: string | null
 }
@@ -49,8 +51,9 @@ export const standing = async (database: Database): Promise<Standing> => {
     `select (select count(*) from job where open_slice = 1) as open,
             (select count(*) from job where open_slice = 1 and halted_at is not null) as halted,
             (select timestampdiff(second, min(created_at), current_timestamp(6))
-             from outbox where published_at is null) as outboxAgeS,
+             from outbox where published_at is null and set_aside_until is null) as outboxAgeS,
+            (select count(*) from outbox where published_at is null and set_aside_until is not null) as setAside,
             (select max(registered_at) from job) as registeredAt`,
   )
-  return row ?? { open: 0, halted: 0, outboxAgeS: null, registeredAt: null }
+  return row ?? { open: 0, halted: 0, outboxAgeS: null, setAside: 0, registeredAt: null }
 }

@@ -71,6 +71,12 @@ const jobs = ({ config: { stage, alarms } }: Watched): AlarmSpec[] => [
     threshold: alarms.outboxAgeMinutes * 60,
   },
   {
+    name: 'outbox-refused',
+    meaning: 'The topic refuses an event; it was set aside, and its consumers do not know.',
+    metric: emitted(stage, 'outbox.refused', 'Maximum'),
+    threshold: 1,
+  },
+  {
     name: 'month-missing',
     meaning: 'Active distributors had no file when the month was dispatched.',
     metric: emitted(stage, 'month.missing', 'Maximum'),

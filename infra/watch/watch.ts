@@ -58,7 +58,7 @@ export class Watch extends Construct {
             emitted(stage, 'lock.acquire.latency', 'p99'),
           ]),
           graph('Refused and failed', sum('fence.rejected', 'lock.renew.failure', 'lock.unlock.failure')),
-          graph('Outbox and month', largest('outbox.age'), largest('month.missing', 'month.overdue')),
+          graph('Outbox and month', largest('outbox.age'), largest('outbox.refused', 'month.missing', 'month.overdue')),
         ],
         [
           graph(

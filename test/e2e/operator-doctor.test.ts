@@ -1,5 +1,6 @@
 import { DeleteObjectCommand } from '@aws-sdk/client-s3'
 import { expect, test } from 'vitest'
+import { EVENT_BYTES_MAX } from '../../functions/contract/limits.ts'
 import { holdTask } from '../support/faults.ts'
 import { jobsOf } from '../support/invariants.ts'
 import { call, named, useOperator } from '../support/operator.ts'
@@ -157,6 +158,28 @@ test('unpublished events are found once they are old', async () => {
   )
   await on().outside.query('update outbox set published_at = created_at where job_id = ?', [job?.id ?? 0])
   await isGone('unpublished-events')
+})
+
+test('an event that the topic refuses is found with its job, its error and its next try', async () => {
+  const slice = await settled()
+  const [job] = await jobsOf(on(), slice)
+  const id = job?.id ?? 0
+  await on().outside.query(`insert into outbox (event_id, job_id, type, payload) values (uuid(), ?, 'JobHalted', ?)`, [
+    id,
+    JSON.stringify({ cause: 'c'.repeat(EVENT_BYTES_MAX) }),
+  ])
+  // The same set again publishes what its job has in the outbox, and is not held up by it.
+  expect(await on().run({ ...slice, source: { staged: job?.source_digest ?? '' } })).toMatchObject({
+    status: 'SUCCEEDED',
+  })
+  expect(await only('refused-event')).toMatchObject({
+    severity: 'error',
+    what: expect.stringMatching(new RegExp(`JobHalted of job ${id}, ${slice.distributor} .*, once so far: .*too long`)),
+    mend: expect.stringContaining('outbox-refused'),
+    slice,
+  })
+  await on().outside.query('update outbox set published_at = created_at where job_id = ?', [id])
+  await isGone('refused-event')
 })
 
 test('a half-staged source is found, and so is a registered one that was lost', async () => {

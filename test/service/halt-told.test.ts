@@ -50,8 +50,8 @@ describe('the halt that a person reads', () => {
     const sent: unknown[] = []
     const by = run()
     vi.spyOn(by.sns, 'send').mockImplementation(async (command: { input: object }) => sent.push(command.input))
-    expect(await publishEvents(by, job.id)).toEqual({ published: 1, pending: 0 })
-    expect(await publishEvents(by, job.id)).toEqual({ published: 0, pending: 0 })
+    expect(await publishEvents(by, job.id)).toEqual({ published: 1, refused: 0, pending: 0 })
+    expect(await publishEvents(by, job.id)).toEqual({ published: 0, refused: 0, pending: 0 })
     const [{ id, at }] = (await db.outside.rows<{ id: string; at: string }>(
       'select event_id as id, created_at as at from outbox where job_id = ?',
       [job.id],
@@ -91,8 +91,13 @@ describe('a topic that refuses', () => {
       sent += 1
       if (sent === 2) throw new Error('the topic is away')
     })
-    expect(await publishEvents(by, job.id)).toEqual({ published: 1, pending: 1, failure: 'the topic is away' })
+    expect(await publishEvents(by, job.id)).toEqual({
+      published: 1,
+      refused: 0,
+      pending: 1,
+      failure: 'the topic is away',
+    })
     expect(warned.mock.calls[0]?.[1]).toMatchObject({ error: { message: 'the topic is away' } })
-    expect(await publishEvents(by, job.id)).toEqual({ published: 1, pending: 0 })
+    expect(await publishEvents(by, job.id)).toEqual({ published: 1, refused: 0, pending: 0 })
   })
 })

@@ -49,6 +49,11 @@ describe('the numbers fit each other', () => {
     expect(limits.FENCE_PATIENCE_S).toBeGreaterThanOrEqual(2)
   })
 
+  test('an event fits into one message, whatever its texts are', () => {
+    const [texts, bytesPerCharMax] = [8, 6]
+    expect(texts * bytesPerCharMax * limits.EVENT_TEXT_CHARS_MAX).toBeLessThan(limits.EVENT_BYTES_MAX / 2)
+  })
+
   test('a track fits into a chunk', () => {
     expect(limits.TRACK_ROWS_MAX).toBeLessThanOrEqual(limits.CHUNK_ROWS_MAX)
   })

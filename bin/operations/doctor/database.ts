@@ -1,4 +1,5 @@
-import type { Checks } from '../../../functions/contract/reports.ts'
+import type { Checks, RefusedEvent } from '../../../functions/contract/reports.ts'
+import { sliceName } from '../../../functions/contract/words.ts'
 import { UNPUBLISHED_S } from '../limits.ts'
 import type { Finding } from '../operations.ts'
 
@@ -50,8 +51,22 @@ export const databaseFindings = ({ database, lockProblem }: Checks): Finding[] =
   return found
 }
 
+/** Events that wait, and events that the topic refuses. */
+export const eventFindings = (checks: Checks): Finding[] => [
+  ...waitingFindings(checks),
+  ...checks.refusedEvents.map(refusedFinding),
+]
+
+const refusedFinding = ({ event, type, job, attempts, error, nextTryAt, ...slice }: RefusedEvent): Finding => ({
+  check: 'refused-event',
+  severity: 'error',
+  what: `The topic refuses the event ${event} (${type} of job ${job}, ${sliceName(slice)}), ${attempts === 1 ? 'once' : `${attempts} times`} so far: ${error}. Its consumers do not know.`,
+  mend: `Put right what the topic says; the sweeper tries again after ${nextTryAt}. See outbox-refused in docs/runbook.md.`,
+  slice: { distributor: slice.distributor, month: slice.month },
+})
+
 /** Events are published by the run itself or by the sweeper; an old one says that neither can. */
-export const eventFindings = ({ unpublished: { events, oldestS } }: Checks): Finding[] =>
+const waitingFindings = ({ unpublished: { events, oldestS } }: Checks): Finding[] =>
   oldestS === null || oldestS < UNPUBLISHED_S
     ? []
     : [

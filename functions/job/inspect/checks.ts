@@ -2,7 +2,7 @@ import { OPEN_JOBS_SHOWN } from '../../contract/limits.ts'
 import type { Checks, OpenJobCheck } from '../../contract/reports.ts'
 import type { Slice } from '../../contract/words.ts'
 import { activeDistributors } from '../../store/distributor.ts'
-import { databaseCheck, unpublishedCheck } from '../../store/health.ts'
+import { databaseCheck, refusedCheck, unpublishedCheck } from '../../store/health.ts'
 import type { SeenLock } from '../../store/lock/inspect.ts'
 import { lineOf, type NewestJob, openJobs } from '../../store/slice-lines.ts'
 import { reading, statement } from '../../store/transaction.ts'
@@ -28,6 +28,7 @@ export const checks = async (run: Run, range: MonthRange): Promise<Checks> => {
   const seen = await reading(database, async () => ({
     database: await databaseCheck(database),
     unpublished: await unpublishedCheck(database),
+    refusedEvents: await refusedCheck(database),
     open: await openJobs(database, OPEN_JOBS_SHOWN),
     newest: await newestOf(run, range),
   }))
@@ -45,6 +46,7 @@ export const checks = async (run: Run, range: MonthRange): Promise<Checks> => {
     }),
     strayLocks: await strayLocks(run, asked, before, [...seen.open, ...seen.newest]),
     unpublished: seen.unpublished,
+    refusedEvents: seen.refusedEvents,
     registered: seen.newest.filter(({ state }) => state === 'REGISTERED').map(registeredLine),
   }
 }

@@ -107,6 +107,10 @@ create table outbox (
   payload      json not null,
   created_at   timestamp(6) not null default current_timestamp(6),
   published_at timestamp(6) null,
+  -- Where the topic refused this event: how often, why last, and when it is tried again. Others go on meanwhile.
+  attempts        int unsigned not null default 0,
+  last_error      varchar(500) null,
+  set_aside_until timestamp(6) null,
   unique key outbox_event (event_id),
   key outbox_pending (published_at, id),
   key outbox_job (job_id),
