@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander'
 import { messageOf } from '../../functions/contract/errors.ts'
+import { visible, visibleJson } from '../../functions/contract/visible.ts'
 import { OPERATION_ERRORS, OperationError, type OperationErrorName } from '../operations/operations.ts'
 import { buildProgram } from './program.ts'
 
@@ -12,11 +13,22 @@ const nameOf = (error: unknown): OperationErrorName => {
   return error instanceof OperationError ? error.name : 'Failed'
 }
 
-/** Commander writes `error: ` before its sentences; an unexpected error is worth its stack. */
-const textOf = (error: unknown): string => {
-  if (error instanceof CommanderError) return error.message.replace(/^error: /, '')
-  if (error instanceof OperationError || !(error instanceof Error)) return messageOf(error)
-  return error.stack ?? error.message
+/** Commander writes `error: ` before its sentences. */
+const textOf = (error: unknown): string =>
+  error instanceof CommanderError ? error.message.replace(/^error: /, '') : messageOf(error)
+
+/** The lines of a stack that say where, and none that its message may hold. */
+const placesOf = ({ stack = '', message }: Error): string[] =>
+  stack
+    .slice(stack.indexOf(message) + message.length)
+    .split('\n')
+    .filter((line) => line.startsWith('    at '))
+
+/** A sentence; an unexpected error is worth its stack. Commander's sentences may have a second line, and it made both. */
+const linesOf = (error: unknown): string[] => {
+  if (error instanceof CommanderError) return textOf(error).split('\n')
+  if (error instanceof OperationError || !(error instanceof Error)) return [textOf(error)]
+  return [`${error.name}: ${textOf(error)}`, ...placesOf(error)]
 }
 
 /** @returns the exit code */
@@ -25,8 +37,8 @@ const report = (error: unknown): number => {
   if (error instanceof CommanderError && error.code.startsWith('commander.help'))
     return error.exitCode === 0 ? 0 : OPERATION_ERRORS.Usage
   const name = nameOf(error)
-  if (process.argv.includes('--json')) console.log(JSON.stringify({ error: name, message: textOf(error) }))
-  else console.error(textOf(error))
+  if (process.argv.includes('--json')) console.log(visibleJson({ error: name, message: textOf(error) }))
+  else console.error(linesOf(error).map(visible).join('\n'))
   return OPERATION_ERRORS[name]
 }
 

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import { DistributorCode, Month } from '../../functions/contract/messages.ts'
+import { quoted } from '../../functions/contract/visible.ts'
 import { requireConfirmation } from '../operations/confirmation.ts'
 import { OperationError, type Operations, type SliceName } from '../operations/operations.ts'
 import { Output } from './output.ts'
@@ -34,7 +35,7 @@ export const acting =
 const parsed = <T>(schema: { safeParse: (value: unknown) => { data?: T } }, value: string, what: string): T => {
   const { data } = schema.safeParse(value)
   if (data !== undefined) return data
-  throw new OperationError('Usage', `${JSON.stringify(value)} is not ${what}.`)
+  throw new OperationError('Usage', `${quoted(value)} is not ${what}.`)
 }
 
 export const monthOf = (text: string): string => parsed(Month, text, 'a settlement month such as 2026-10')
@@ -51,7 +52,7 @@ export const sliceOf = ({ distributor, month }: SliceOptions): SliceName => {
 
 export const jobOf = (text: string): number => {
   if (/^[1-9]\d{0,14}$/.test(text)) return Number(text)
-  throw new OperationError('Usage', `${JSON.stringify(text)} is not a job's number.`)
+  throw new OperationError('Usage', `${quoted(text)} is not a job's number.`)
 }
 
 /** The slice of a job, or the one that the options name. */

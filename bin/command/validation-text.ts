@@ -1,4 +1,5 @@
 import type { Rejection, SourceError } from '../../functions/contract/source-rules.ts'
+import { quoted } from '../../functions/contract/visible.ts'
 import type { Validation } from '../operations/operations.ts'
 import { count, counted, facts } from './text.ts'
 
@@ -13,8 +14,8 @@ const place = ({ line, column }: SourceError): string =>
 const errorText = (error: SourceError): string => {
   const where = place(error)
   // Most sentences repeat the value already.
-  const value =
-    error.value === '' || error.message.includes(error.value) ? '' : ` Found: ${JSON.stringify(error.value)}.`
+  const found = quoted(error.value)
+  const value = error.value === '' || error.message.includes(found.slice(1, -1)) ? '' : ` Found: ${found}.`
   return `  ${where === '' ? '' : `${where}: `}${error.message}.${value} [${error.rule}]`
 }
 

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { quoted } from '../../functions/contract/visible.ts'
 import { acting } from '../command/session.ts'
 import { OperationError } from '../operations/operations.ts'
 
@@ -29,7 +30,7 @@ export const addConsole = (program: Command): void => {
 const portOf = (text: string | undefined): number | undefined => {
   if (text === undefined) return undefined
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
-  throw new OperationError('Usage', `--port is a port number, and ${JSON.stringify(text)} is none.`)
+  throw new OperationError('Usage', `--port is a port number, and ${quoted(text)} is none.`)
 }
 
 const interrupted = (): Promise<void> =>

@@ -1,3 +1,4 @@
+import { quoted } from '../../functions/contract/visible.ts'
 import { sliceName } from '../../functions/contract/words.ts'
 import { OperationError, type StartOptions, type StartPlan } from './operations.ts'
 
@@ -12,7 +13,6 @@ export const confirmationOf = (plan: StartPlan, { supersede, force, wait }: Star
 /** @throws OperationError Unconfirmed */
 export const requireConfirmation = (expected: string | null, typed: string | undefined): void => {
   if (expected === null || typed === expected) return
-  const what =
-    typed === undefined ? 'A confirmation is needed' : `The confirmation ${JSON.stringify(typed)} does not match`
+  const what = typed === undefined ? 'A confirmation is needed' : `The confirmation ${quoted(typed)} does not match`
   throw new OperationError('Unconfirmed', `${what}: type "${expected}", or give it as --confirm "${expected}".`)
 }

@@ -1,3 +1,4 @@
+import { quoted } from '../../functions/contract/visible.ts'
 import { createClients } from './clients.ts'
 import { diagnose } from './doctor/diagnose.ts'
 import { POLL_MS } from './limits.ts'
@@ -19,7 +20,7 @@ export type OperationsEnvironment = {
 
 const stageOf = ({ SHARELOCK_STAGE = '' }: OperationsEnvironment): string => {
   if (/^[a-z][a-z0-9-]{0,30}$/.test(SHARELOCK_STAGE)) return SHARELOCK_STAGE
-  const problem = SHARELOCK_STAGE === '' ? 'No stage is named' : `${JSON.stringify(SHARELOCK_STAGE)} is no stage`
+  const problem = SHARELOCK_STAGE === '' ? 'No stage is named' : `${quoted(SHARELOCK_STAGE)} is no stage`
   throw new OperationError('Usage', `${problem}: give --stage, e.g. --stage prod, or set SHARELOCK_STAGE.`)
 }
 

@@ -1,3 +1,4 @@
+import { quoted } from './visible.ts'
 import type { PartyScheme, SumRule } from './words.ts'
 
 /** The columns a file must have; their names are case-insensitive and stand in any order. */
@@ -102,5 +103,5 @@ export const shortValue = (value: string): string =>
 /** The refusal of `value` under `rule`, e.g. `share "33.3%" has a percent sign; write the number alone, e.g. 33.3`. */
 export const refuse = (rule: SourceRule, what: string, value?: string): Refusal => ({
   rule,
-  message: `${value === undefined ? what : `${what} ${JSON.stringify(shortValue(value))}`} ${SOURCE_RULES[rule]}`,
+  message: `${value === undefined ? what : `${what} ${quoted(shortValue(value))}`} ${SOURCE_RULES[rule]}`,
 })

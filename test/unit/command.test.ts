@@ -86,6 +86,33 @@ describe('validate', () => {
     expect((await call(['validate', path, '--sum-rule', 'exact'])).stdout).toContain('[sum-below-100]')
   })
 
+  test('shows what a file, its columns and its name would hide, one line each', async () => {
+    const forged = '\u001b[2K\u202e\r\nshares.csv: accepted'
+    const path = await file(
+      'a\nb: accepted\u202e.csv',
+      `${HEADER},"no${forged}te"\nKRA01\u200b2600001,P,"${forged}",1,x\n`,
+    )
+    for (const args of [
+      ['validate', path],
+      ['validate', path, '--json'],
+    ]) {
+      const { code, stdout } = await call(args)
+      expect(code).toBe(3)
+      expect(stdout).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u)
+      expect(stdout).not.toMatch(/^(shares.csv|b): accepted/m)
+      expect(stdout).toMatch(/KRA01\\u200b2600001/)
+    }
+    const { stdout } = await call(['validate', path])
+    expect(stdout.split('\n')).toHaveLength(5)
+    const document = JSON.parse((await call(['validate', path, '--json'])).stdout)
+    expect(document).toMatchObject({ file: path, ignoredColumns: [`no${forged}te`] })
+  })
+
+  test('shows what the name of a file that is not there would hide', async () => {
+    const { stderr } = await call(['validate', '/nowhere/\u001b[1A\n\u202eok'])
+    expect(stderr).toBe('There is no file /nowhere/\\u001b[1A\\u000a\\u202eok.\n')
+  })
+
   test.each([
     ['a file that is not there', ['validate', '/nowhere/shares.csv'], 8, 'There is no file /nowhere/shares.csv.'],
     ['a folder', ['validate', '/'], 2, '/ is not a file.'],

@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import type { Rejection } from '../../../functions/contract/source-rules.ts'
+import { visible } from '../../../functions/contract/visible.ts'
 import { sliceName } from '../../../functions/contract/words.ts'
 import { count } from '../../command/text.ts'
 import { confirmationOf } from '../../operations/confirmation.ts'
@@ -44,7 +45,7 @@ const filePanel = (words: Words, { validation }: StartPlan): Html => {
           <dt>${words.source}</dt><dd>${short(summary.digest)}</dd>`
       }
       <dt>${words.encoding}</dt><dd>${encoding}${gzip ? `, ${words.gzip}` : ''}</dd>
-      ${ignoredColumns.length === 0 ? '' : html`<dt>${words.ignoredColumns}</dt><dd>${ignoredColumns.join(', ')}</dd>`}
+      ${ignoredColumns.length === 0 ? '' : html`<dt>${words.ignoredColumns}</dt><dd>${visible(ignoredColumns.join(', '))}</dd>`}
     </dl>
   </section>`
 }
@@ -112,7 +113,7 @@ const rejectionTable = (words: Words, { errors, total, stoppedAtLine }: Rejectio
         ({ line, column, field, value, message, rule }) => html`<tr>
           <td class="number">${line ?? '–'}</td>
           <td>${field ?? column ?? '–'}</td>
-          <td><code>${value}</code></td>
+          <td><code>${visible(value)}</code></td>
           <td class="text">${message}</td>
           <td><code>${rule}</code></td>
         </tr>`,
