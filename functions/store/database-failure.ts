@@ -73,22 +73,24 @@ const ruleOf = (error: DriverError): ErrorRule | undefined => {
   return fatal === true || IS_OF_THE_WAY.test(code) ? ruleOfCode(code, message) : undefined
 }
 
+/** True where a statement may have ended because somebody else keeps a lock. */
+export const isWait = (error: unknown): boolean =>
+  isFailure(error, 'OutOfTime') ||
+  (error instanceof Error && (error.name === 'StatementTimeout' || ruleOf(error)?.name === 'DatabaseBlocked'))
+
 /**
  * Gives an error of the driver its name. Failures and errors that are none of the database's pass as they are.
  *
- * @param blockers who kept the statement waiting, where that is known
+ * @param blockers who kept the statement waiting, where it was a wait and that is known
  */
-export const databaseFailure = (thrown: unknown, blockers: readonly Blocker[] = []): unknown => {
-  if (isFailure(thrown) || !(thrown instanceof Error)) return thrown
-  const rule = ruleOf(thrown)
+export const databaseFailure = (thrown: unknown, [blocker]: readonly Blocker[] = []): unknown => {
+  if (!(thrown instanceof Error)) return thrown
+  if (blocker !== undefined)
+    return new DatabaseFailure(blockedBy(blocker), nameOf(blocker), serverErrno(thrown), withoutStatement(thrown))
+  const rule = isFailure(thrown) ? undefined : ruleOf(thrown)
   if (rule === undefined) return thrown
   const error = withoutStatement(thrown)
-  const errno = serverErrno(error)
-  const [blocker] = blockers
-  const isWait = rule.name === 'DatabaseBlocked' || error.name === 'StatementTimeout'
-  return blocker !== undefined && isWait
-    ? new DatabaseFailure(blockedBy(blocker), nameOf(blocker), errno, error)
-    : new DatabaseFailure(rule, wordsOf(error), errno, error)
+  return new DatabaseFailure(rule, wordsOf(error), serverErrno(error), error)
 }
 
 const nameOf = ({ id, user, host, command, seconds, statement }: Blocker): string =>
@@ -96,6 +98,6 @@ const nameOf = ({ id, user, host, command, seconds, statement }: Blocker): strin
 
 const blockedBy = ({ id }: Blocker): ErrorRule => ({
   name: 'DatabaseBlocked',
-  verdict: 'reconnect',
+  verdict: 'rerun',
   advice: `Sharelock ends nobody else's session: have its transaction committed, or end it yourself (kill ${id}; on RDS: call mysql.rds_kill(${id})). Nothing was half done; the task will be retried.`,
 })

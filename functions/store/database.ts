@@ -11,10 +11,11 @@ import {
 import { clearWay, endAside } from './aside.ts'
 import { type Connected, keptConnection, openConnected, StatementTimeout } from './connected.ts'
 import type { DatabaseAddress } from './connection.ts'
-import { databaseFailure } from './database-failure.ts'
+import { databaseFailure, isWait } from './database-failure.ts'
 import { Invocation } from './invocation.ts'
 import type { Kept } from './kept.ts'
 import type { OwnSession } from './own-session.ts'
+import { WaitWatch } from './wait-watch.ts'
 
 /** What a value in a statement may be; mysql2 escapes each, arrays of rows included. */
 export type Param = string | number | bigint | null | Date | Param[]
@@ -147,10 +148,9 @@ export class Database {
     timeoutMs: number,
   ): Promise<T> {
     const { connection, session } = connected
-    // A look that fails changes nothing: the wait then ends by its own timeout. Once the invocation is over, whoever was
-    // in its way is nobody's business any more.
-    const look = () => clearWay(this.#address, session, () => this.#invocation.check('MySQL')).catch(() => undefined)
-    const patience = setInterval(() => void look(), this.patienceS * 1_000)
+    // Once the invocation is over, whoever was in its way is nobody's business any more.
+    const look = () => clearWay(this.#address, session, () => this.#invocation.check('MySQL'))
+    const watch = new WaitWatch(look, this.patienceS * 1_000)
     try {
       const [result] = await this.#invocation.within(
         'MySQL',
@@ -164,9 +164,9 @@ export class Database {
       return result
     } catch (error) {
       if (error instanceof StatementTimeout || isFailure(error, 'OutOfTime')) await this.#cutOff(session)
-      throw error
+      throw isWait(error) ? databaseFailure(error, await watch.seen()) : error
     } finally {
-      clearInterval(patience)
+      watch.stop()
     }
   }
 
