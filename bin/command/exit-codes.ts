@@ -1,4 +1,5 @@
 import { OPERATION_ERRORS, type OperationErrorName } from '../operations/operations.ts'
+import { PIPE_CLOSED } from './closed-pipe.ts'
 import { INTERRUPTED } from './follow.ts'
 
 const MEANINGS: Readonly<Record<OperationErrorName, string>> = {
@@ -23,4 +24,9 @@ export const EXIT_CODES: readonly { readonly code: number; readonly name: string
     meaning: MEANINGS[name as OperationErrorName],
   })),
   { code: INTERRUPTED, name: '', meaning: 'Ctrl-C; a run that was watched goes on' },
+  {
+    code: PIPE_CLOSED,
+    name: '',
+    meaning: 'whoever read the answer closed the pipe, e.g. `head`; a run that was watched goes on',
+  },
 ]

@@ -2,6 +2,7 @@ import { CommanderError } from 'commander'
 import { messageOf } from '../../functions/contract/errors.ts'
 import { visible, visibleJson } from '../../functions/contract/visible.ts'
 import { OPERATION_ERRORS, OperationError, type OperationErrorName } from '../operations/operations.ts'
+import { endWithPipe } from './closed-pipe.ts'
 import { buildProgram } from './program.ts'
 
 /*
@@ -42,6 +43,7 @@ const report = (error: unknown): number => {
   return OPERATION_ERRORS[name]
 }
 
+endWithPipe()
 try {
   await buildProgram().parseAsync()
 } catch (error) {

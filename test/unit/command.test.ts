@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -121,6 +122,30 @@ describe('validate', () => {
   })
 })
 
+describe('a reader that closes the pipe', () => {
+  /** As in a shell, with a real pipe: the codes of both ends, and what stderr was told. */
+  const piped = (line: string) =>
+    spawnSync('bash', ['--norc', '-c', `${line}; echo "codes ${'$'}{PIPESTATUS[*]}"`], {
+      env: { PATH: process.env.PATH, NODE: process.execPath },
+      encoding: 'utf8',
+    })
+
+  // What fits into a pipe is written before its reader is gone: only where nobody reads at all it is sure to be noticed.
+  test.each([
+    ['validate BAD | true', /codes 141 0/],
+    ['validate --json BAD | true', /codes 141 0/],
+    ['--help | true', /codes 141 0/],
+    ['frobnicate 2>&1 >/dev/null | true', /codes 141 0/],
+    ['validate --json BAD | head -c 100', /codes (3|141) 0/],
+    ['validate BAD | cat > /dev/null', /codes 3 0/],
+  ])('%s: the command ends without a word', async (line, codes) => {
+    const bad = await file('many.csv', `${HEADER}\n${'KRA012600001,P,A,x\n'.repeat(999)}`)
+    const { stdout, stderr } = piped(`"$NODE" bin/sharelock.ts ${line.replace('BAD', bad)}`)
+    expect(stderr).toBe('')
+    expect(stdout).toMatch(codes)
+  })
+})
+
 describe('wrong arguments end with 2', () => {
   test.each([
     [['frobnicate'], "unknown command 'frobnicate'"],
@@ -169,7 +194,7 @@ describe('the help', () => {
   })
 
   test('lists every exit code, as docs/operator.md does', async () => {
-    expect(EXIT_CODES.map(({ code }) => code)).toEqual([0, ...Object.values(OPERATION_ERRORS), 130])
+    expect(EXIT_CODES.map(({ code }) => code)).toEqual([0, ...Object.values(OPERATION_ERRORS), 130, 141])
     const help = helpOf(program)
     const page = await readFile('docs/operator.md', 'utf8')
     const inPage = [...page.matchAll(/^\| (\d+) \| (\w*) *\| (.+?) *\|$/gm)].map(([, code, name, meaning]) => ({
