@@ -1,5 +1,5 @@
 import { PublishCommand } from '@aws-sdk/client-sns'
-import { messageOf } from '../contract/errors.ts'
+import { isFailure, messageOf } from '../contract/errors.ts'
 import { PUBLISH_BUDGET_MS } from '../contract/limits.ts'
 import { markPublished, markRefused, type OutboxEvent, pendingEvents } from '../store/outbox.ts'
 import { statement } from '../store/transaction.ts'
@@ -31,6 +31,7 @@ export const publishEvents = async (run: Run, job?: number): Promise<PublishRepo
     try {
       await send(run, event)
     } catch (error) {
+      if (isFailure(error, 'InvocationOver')) throw error
       if (await setAside(run, event, error)) {
         refused += 1
         continue
