@@ -198,8 +198,11 @@ export const AFTER_MAX = 10
 
 // --- month and sweep --------------------------------------------------------------------------------------------
 
-/** Active distributors of one dispatch: their starts travel through the dispatch machine, about 150 bytes each. */
+/** Active distributors of one dispatch: their starts travel through the dispatch machine, below 190 bytes each. */
 export const DISTRIBUTORS_MAX = 1_000
+
+/** A reason for not starting one, which travels there as well: a job, who requested it, and what became of it. */
+export const REASON_CHARS_MAX = 140
 
 /**
  * An open job without a lock that has made no progress for this long is halted by the sweeper. Longer than the longest

@@ -178,6 +178,9 @@ export const HaltFromStatusEvent = z.object({
 })
 export const HaltJobInput = z.union([HaltFromCatch, HaltFromStatusEvent])
 
+/** How the file of a month may end. */
+export const FILE_ENDINGS = ['csv', 'csv.gz'] as const
+
 /** The dispatch machine's request: the schedule's own time in UTC, or a month that an operator names. */
 export const MonthRequest = z.union(
   [z.strictObject({ scheduledAt: z.iso.datetime({ offset: true }) }), z.strictObject({ month: Month })],
@@ -186,13 +189,27 @@ export const MonthRequest = z.union(
 export const PlanMonthInput = z.strictObject({ request: MonthRequest, monthsBack: z.int().min(0).max(12) })
 export type PlanMonthInput = z.infer<typeof PlanMonthInput>
 
-/** One execution to start, and who cannot be started and why. */
-export const MonthStart = z.strictObject({ distributor: DistributorCode, key: z.string() })
-export const MonthMissing = z.strictObject({ distributor: DistributorCode, reason: z.string() })
+/**
+ * One execution to start: its file is `incoming/<distributor>/<month>.<ending>`, `run` ends its name (see dispatched.ts),
+ * and `head` is what it expects.
+ */
+export const MonthStart = z.strictObject({
+  distributor: DistributorCode,
+  ending: z.enum(FILE_ENDINGS),
+  run: z.string(),
+  head: SeenHead.nullable(),
+})
+/** The dispatch's own job of the very file that is there: REGISTERED, or running. */
+export const MonthAlready = z.strictObject({ distributor: DistributorCode, job: z.int() })
+/** Who is not started, and why: there is not one file (`missing`), or somebody's job is not to be touched (`left`). */
+export const MonthNotStarted = z.strictObject({ distributor: DistributorCode, reason: z.string() })
 export const PlanMonthOutput = z.strictObject({
   month: Month,
   starts: z.array(MonthStart),
-  missing: z.array(MonthMissing),
+  already: z.array(MonthAlready),
+  left: z.array(MonthNotStarted),
+  leftCount: z.int(),
+  missing: z.array(MonthNotStarted),
   missingCount: z.int(),
 })
 export type PlanMonthOutput = z.infer<typeof PlanMonthOutput>

@@ -23,6 +23,7 @@ export const METRICS = {
   'job.open': 'jobs that are neither REGISTERED nor closed',
   'job.open.halted': 'of these, the halted ones: each waits for a person',
   'month.missing': 'active distributors without a file when the month was dispatched',
+  'month.left': "distributors left alone by the dispatch, since somebody's job is not to be touched",
   'month.overdue': '1 where no job was REGISTERED in this month by its day, else 0',
 } as const
 

@@ -1,63 +1,115 @@
+import { createHash } from 'node:crypto'
 import { MetricUnit } from '@aws-lambda-powertools/metrics'
+import { dispatchedFile, dispatchedRun, FILE_MARK_DIGITS } from '../contract/dispatched.ts'
 import { Failure } from '../contract/errors.ts'
-import { DISTRIBUTORS_MAX } from '../contract/limits.ts'
-import type { PlanMonthInput, PlanMonthOutput } from '../contract/messages.ts'
-import { activeDistributors } from '../store/distributor.ts'
-import { listSizes } from '../store/objects.ts'
+import { DISTRIBUTORS_MAX, REASON_CHARS_MAX } from '../contract/limits.ts'
+import { FILE_ENDINGS, type PlanMonthInput, type PlanMonthOutput } from '../contract/messages.ts'
+import { activeSlices, type MonthSlice } from '../store/month.ts'
+import { listObjects } from '../store/objects.ts'
+import { isoTime } from '../store/time.ts'
 import { statement } from '../store/transaction.ts'
+import { monthOf } from './month-of.ts'
 import type { Run } from './task.ts'
 
 /** S3 calls at once: enough for a thousand distributors in seconds, few enough for one sandbox's sockets. */
 const LISTS_AT_ONCE = 10
 
-const SEOUL = new Intl.DateTimeFormat('en-CA', { timeZone: 'Asia/Seoul', year: 'numeric', month: '2-digit' })
+/** Characters of a person's name in a reason, its last: an ARN ends with who it is. */
+const NAME_CHARS_MAX = 30
 
-/**
- * The settlement month of a scheduled time: that of the moment in Seoul, less `monthsBack`. The text is UTC (10:00 on
- * 1 March in Seoul is 1 March 01:00Z, but 02:00 is 28 February 17:00Z), so it is converted and never cut. A delivery
- * that comes late carries the same scheduled time, and so the same month.
- *
- * @param scheduledAt ISO 8601 in UTC, as EventBridge Scheduler gives it
- * @returns `YYYY-MM`
- */
-export const monthOf = (scheduledAt: string, monthsBack: number): string => {
-  const parts = SEOUL.formatToParts(new Date(scheduledAt))
-  const part = (type: 'year' | 'month'): number => Number(parts.find((each) => each.type === type)?.value)
-  const months = part('year') * 12 + part('month') - 1 - monthsBack
-  return `${Math.floor(months / 12)}-${String((months % 12) + 1).padStart(2, '0')}`
-}
+/** A distributor's file of the month; `mark` is another one for another delivery. */
+type Delivered = { readonly ending: (typeof FILE_ENDINGS)[number]; readonly mark: string }
 
 /**
  * Which executions a month needs: one for each active distributor whose file is there, under its agreed name. Two files
  * of one distributor are as good as none: which one is meant, a person says.
+ *
+ * A month may be dispatched again at any time, so a slice that has a job already is looked at first:
+ *
+ * - whose newest job somebody else started is left alone: a correction is never put back by the file that it corrects;
+ * - the dispatch's own job of this very delivery is done or running (`already`), or halted: then it is resumed;
+ * - its own REGISTERED job of another delivery is followed by this one;
+ * - its own halted job of another delivery is left alone: closing it is a person's decision.
+ *
+ * Each start carries the head that was seen here, so that somebody's job that comes in between wins as well.
+ *
+ * @throws Failure StorageUnreachable, DatabaseUnreachable, InvalidInput (too many distributors)
  */
 export const planMonth = async (run: Run, { request, monthsBack }: PlanMonthInput): Promise<PlanMonthOutput> => {
   const month = 'month' in request ? request.month : monthOf(request.scheduledAt, monthsBack)
-  const distributors = await statement(run.database, () => activeDistributors(run.database))
-  if (distributors.length > DISTRIBUTORS_MAX)
+  const slices = await statement(run.database, () => activeSlices(run.database, month))
+  if (slices.length > DISTRIBUTORS_MAX)
     throw new Failure(
       'InvalidInput',
-      `There are ${distributors.length} active distributors and one dispatch starts ${DISTRIBUTORS_MAX} at most; deactivate some`,
+      `There are ${slices.length} active distributors and one dispatch starts ${DISTRIBUTORS_MAX} at most; deactivate some`,
     )
-  const starts: PlanMonthOutput['starts'] = []
-  const missing: PlanMonthOutput['missing'] = []
-  for (let from = 0; from < distributors.length; from += LISTS_AT_ONCE) {
-    const codes = distributors.slice(from, from + LISTS_AT_ONCE).map(({ code }) => code)
-    const found = await Promise.all(codes.map((code) => filesOf(run, code, month)))
-    for (const [index, distributor] of codes.entries()) {
-      const [key, other] = found[index] ?? []
-      if (key === undefined) missing.push({ distributor, reason: 'no file' })
-      else if (other === undefined) starts.push({ distributor, key })
-      else missing.push({ distributor, reason: `two files: ${key} and ${other}` })
-    }
+  const plan: Lists = { starts: [], already: [], left: [], missing: [] }
+  for (let from = 0; from < slices.length; from += LISTS_AT_ONCE) {
+    const some = slices.slice(from, from + LISTS_AT_ONCE)
+    const found = await Promise.all(some.map(({ distributor }) => filesOf(run, distributor, month)))
+    for (const [index, slice] of some.entries()) decide(plan, slice, month, found[index] ?? [])
   }
+  const { missing, left } = plan
   run.metrics.addMetric('month.missing', MetricUnit.Count, missing.length)
+  run.metrics.addMetric('month.left', MetricUnit.Count, left.length)
   if (missing.length > 0) run.logger.warn('distributors without a file', { month, missing })
-  return { month, starts, missing, missingCount: missing.length }
+  if (left.length > 0) run.logger.warn('distributors left alone', { month, left })
+  return { month, ...plan, missingCount: missing.length, leftCount: left.length }
 }
 
-/** The names under which a distributor's file of a month may stand. */
-const filesOf = async ({ s3, env }: Run, code: string, month: string): Promise<string[]> => {
-  const name = `incoming/${code}/${month}.csv`
-  return [...(await listSizes(s3, env.BUCKET, name)).keys()].filter((key) => key === name || key === `${name}.gz`)
+type Lists = Pick<PlanMonthOutput, 'starts' | 'already' | 'left' | 'missing'>
+
+/** Puts a slice into the one list that it belongs to. */
+const decide = (plan: Lists, slice: MonthSlice, month: string, files: readonly Delivered[]): void => {
+  const { distributor } = slice
+  const own = slice.id === null ? null : dispatchedFile({ distributor, month }, slice)
+  if (slice.id !== null && own === null) {
+    plan.left.push({ distributor, reason: reasonOf(slice) })
+    return
+  }
+  const [file, other] = files
+  if (file === undefined && slice.state === 'REGISTERED') plan.already.push({ distributor, job: slice.id })
+  else if (file === undefined) plan.missing.push({ distributor, reason: 'no file' })
+  else if (other !== undefined)
+    plan.missing.push({ distributor, reason: `two files: ${month}.${file.ending} and ${month}.${other.ending}` })
+  else if (slice.id === null)
+    plan.starts.push({ distributor, ending: file.ending, run: dispatchedRun(file.mark, null), head: null })
+  else decideOnOwn(plan, slice, own === file.mark, file)
 }
+
+/** @param isSame true where the job's file is the one that is there now */
+const decideOnOwn = (plan: Lists, job: Job, isSame: boolean, { ending, mark }: Delivered): void => {
+  const { distributor, id, fence, state } = job
+  const isRegistered = state === 'REGISTERED'
+  if (isSame && (isRegistered || job.haltedAt === null)) plan.already.push({ distributor, job: id })
+  else if (!isSame && !isRegistered) plan.left.push({ distributor, reason: reasonOf(job, ', of an earlier delivery') })
+  else {
+    const head = { job: id, fence, state }
+    plan.starts.push({ distributor, ending, run: dispatchedRun(mark, head), head })
+  }
+}
+
+type Job = Exclude<MonthSlice, { id: null }>
+
+const reasonOf = (job: Job, more = ''): string => `${whatBecameOf(job)}${more}`.slice(0, REASON_CHARS_MAX)
+
+const whatBecameOf = (job: Job): string => {
+  const by = `job ${job.id}, requested by ${job.requestedBy.slice(-NAME_CHARS_MAX)}`
+  if (job.registeredAt !== null) return `${by}, REGISTERED at ${isoTime(job.registeredAt)}`
+  if (job.haltedAt !== null) return `${by}, halted at ${isoTime(job.haltedAt)} by ${job.haltError}`
+  return `${by}, running since ${isoTime(job.openedAt)}`
+}
+
+/** The distributor's files of a month, under the names that they may have. */
+const filesOf = async ({ s3, env }: Run, code: string, month: string): Promise<Delivered[]> => {
+  const name = `incoming/${code}/${month}.`
+  const objects = await listObjects(s3, env.BUCKET, `${name}csv`)
+  return objects.flatMap(({ key, etag }) => {
+    const ending = FILE_ENDINGS.find((each) => key === `${name}${each}`)
+    return ending === undefined ? [] : [{ ending, mark: markOf(key, etag) }]
+  })
+}
+
+/** An ETag is of one content; its form is S3's own business. */
+const markOf = (key: string, etag: string): string =>
+  createHash('sha256').update(`${key}\n${etag}`).digest('hex').slice(0, FILE_MARK_DIGITS)

@@ -106,16 +106,24 @@ export const putObject = (
 ): Promise<unknown> =>
   request(key, () => s3.send(new PutObjectCommand({ Bucket: bucket, Key: key, Body: body, ContentType: type })))
 
-/** The sizes in bytes of all objects under a prefix, by key. @throws Failure StorageUnreachable */
-export const listSizes = async (s3: S3Client, bucket: string, prefix: string): Promise<Map<string, number>> => {
-  const sizes = new Map<string, number>()
+/** One object as a list shows it: its size in bytes, and its ETag, which is of one content. */
+export type ListedObject = { readonly key: string; readonly size: number; readonly etag: string }
+
+/** All objects whose keys begin with a prefix, in their order. @throws Failure StorageUnreachable */
+export const listObjects = async (s3: S3Client, bucket: string, prefix: string): Promise<ListedObject[]> => {
+  const objects: ListedObject[] = []
   let ContinuationToken: string | undefined
   do {
     const page = await request(prefix, () =>
       s3.send(new ListObjectsV2Command({ Bucket: bucket, Prefix: prefix, ContinuationToken })),
     )
-    for (const { Key, Size } of page.Contents ?? []) if (Key !== undefined) sizes.set(Key, Size ?? 0)
+    for (const { Key: key, Size: size = 0, ETag: etag = '' } of page.Contents ?? [])
+      if (key !== undefined) objects.push({ key, size, etag })
     ContinuationToken = page.NextContinuationToken
   } while (ContinuationToken !== undefined)
-  return sizes
+  return objects
 }
+
+/** The sizes in bytes of all objects under a prefix, by key. @throws Failure StorageUnreachable */
+export const listSizes = async (s3: S3Client, bucket: string, prefix: string): Promise<Map<string, number>> =>
+  new Map((await listObjects(s3, bucket, prefix)).map(({ key, size }) => [key, size]))

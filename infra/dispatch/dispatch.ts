@@ -24,10 +24,11 @@ import {
 } from 'aws-cdk-lib/aws-stepfunctions'
 import { LambdaInvoke, SnsPublish, StepFunctionsStartExecution } from 'aws-cdk-lib/aws-stepfunctions-tasks'
 import { Construct } from 'constructs'
+import { DISPATCHER } from '../../functions/contract/dispatched.ts'
 import { TASK_MARGIN_S } from '../../functions/contract/limits.ts'
 import { SUPPORT } from '../../functions/contract/tasks.ts'
 import type { StageConfig } from '../config.ts'
-import { ORDINARY, START_OUTAGE, toRetryProps } from '../machine/retries.ts'
+import { PLANNING, START_OUTAGE, toRetryProps } from '../machine/retries.ts'
 
 export type DispatchProps = {
   readonly config: StageConfig
@@ -49,8 +50,8 @@ const CALL_TIMEOUT = Timeout.duration(Duration.seconds(60))
  * Starts the month: PlanMonth -> StartJobs (a Map, one execution per distributor) -> Tally -> ReportMissing ->
  * Dispatched, or Incomplete where an execution could not be started.
  *
- * A duplicate delivery of the schedule runs all of it again and starts nothing twice: the executions' names are made of
- * distributor and month, and Step Functions refuses a name it has seen. Each lane of the Map pauses after a start, so a
+ * A duplicate delivery of the schedule runs all of it again and starts nothing twice: what runs or is REGISTERED is not in
+ * the plan, the executions' names are made of what was found, and Step Functions refuses a name it has seen. Each lane of the Map pauses after a start, so a
  * month's jobs do not all begin at once. A start is not awaited: the job's own machine, alarms and events tell its end.
  */
 export class Dispatch extends Construct {
@@ -74,7 +75,13 @@ export class Dispatch extends Construct {
     })
     reportMissing.next(routeOutcome)
     const routeMissing = new Choice(this, 'RouteMissing')
-      .when(Condition.numberGreaterThan('$.month.missingCount', 0), reportMissing)
+      .when(
+        Condition.or(
+          Condition.numberGreaterThan('$.month.missingCount', 0),
+          Condition.numberGreaterThan('$.month.leftCount', 0),
+        ),
+        reportMissing,
+      )
       .otherwise(routeOutcome)
     const tally = Pass.jsonPath(this, 'Tally', {
       parameters: { incomplete: JsonPath.arrayContains(JsonPath.listAt('$.outcomes') as never, OUTCOMES.not) },
@@ -112,7 +119,7 @@ export class Dispatch extends Construct {
       payload: TaskInput.fromObject({ request: JsonPath.objectAt('$'), monthsBack: config.monthsBack }),
       resultPath: '$.month',
     })
-    for (const policy of ORDINARY) task.addRetry(toRetryProps(policy))
+    task.addRetry(toRetryProps(PLANNING))
     return task
   }
 
@@ -126,14 +133,28 @@ export class Dispatch extends Construct {
     const startJob = StepFunctionsStartExecution.jsonPath(this, 'StartJob', {
       stateMachine: jobMachine,
       taskTimeout: CALL_TIMEOUT,
-      name: JsonPath.format('{}-{}-scheduled', JsonPath.stringAt('$.start.distributor'), JsonPath.stringAt('$.month')),
-      // The same month gives the same input to the letter, as a repeated start by name demands.
+      // Made of the slice, the file's delivery and the newest job's fence: a second dispatch of the same means the same.
+      name: JsonPath.format(
+        '{}-{}-{}',
+        JsonPath.stringAt('$.start.distributor'),
+        JsonPath.stringAt('$.month'),
+        JsonPath.stringAt('$.start.run'),
+      ),
       input: TaskInput.fromObject({
         distributor: JsonPath.stringAt('$.start.distributor'),
         month: JsonPath.stringAt('$.month'),
-        source: { key: JsonPath.stringAt('$.start.key') },
+        source: {
+          key: JsonPath.format(
+            'incoming/{}/{}.{}',
+            JsonPath.stringAt('$.start.distributor'),
+            JsonPath.stringAt('$.month'),
+            JsonPath.stringAt('$.start.ending'),
+          ),
+        },
         onHeld: 'wait',
-        requestedBy: 'schedule',
+        requestedBy: DISPATCHER,
+        // Somebody's job that comes between the plan and the run wins: the run is refused as PlanMoved.
+        expect: { head: JsonPath.objectAt('$.start.head') },
       }),
     })
     startJob
@@ -156,11 +177,12 @@ export class Dispatch extends Construct {
   private reportMissing({ notices, config }: DispatchProps): SnsPublish {
     return SnsPublish.jsonPath(this, 'ReportMissing', {
       topic: notices,
-      subject: `Sharelock ${config.stage}: distributors without a file`,
+      subject: `Sharelock ${config.stage}: distributors that were not started`,
       message: TaskInput.fromObject({
         month: JsonPath.stringAt('$.month.month'),
         missing: JsonPath.objectAt('$.month.missing'),
-        todo: 'Ask for the file, upload it, and start an execution by hand: see docs/runbook.md, month.missing.',
+        left: JsonPath.objectAt('$.month.left'),
+        todo: 'missing: ask for the file, upload it, and dispatch the month again. left: somebody has a job of the month, and whether the file is to replace it, a person decides. See docs/runbook.md, month-missing.',
       }),
       taskTimeout: CALL_TIMEOUT,
       resultPath: '$.report',

@@ -190,6 +190,19 @@ export const START_OUTAGE: RetryPolicy = {
   jitter: true,
 }
 
+/**
+ * Planning a month changes nothing, and without a plan nothing of the month starts: it is retried through whatever
+ * outage there is, for an hour or so (21 delays of up to five minutes, half of it on average), before it fails.
+ */
+export const PLANNING: RetryPolicy = {
+  errors: [...failuresOf('transient'), ...LAMBDA_ERRORS, ...CRASH_ERRORS],
+  intervalS: 5,
+  backoffRate: 2,
+  delayMaxS: 300,
+  retriesMax: 24,
+  jitter: true,
+}
+
 /** What every task may be retried for. All tasks may run twice: that is each handler's own promise. */
 export const ORDINARY = [OUT_OF_TIME, LOCK_OUTAGE, STORE_OUTAGE, LAMBDA_OUTAGE, CRASH] as const
 

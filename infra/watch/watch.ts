@@ -58,7 +58,11 @@ export class Watch extends Construct {
             emitted(stage, 'lock.acquire.latency', 'p99'),
           ]),
           graph('Refused and failed', sum('fence.rejected', 'lock.renew.failure', 'lock.unlock.failure')),
-          graph('Outbox and month', largest('outbox.age'), largest('outbox.refused', 'month.missing', 'month.overdue')),
+          graph(
+            'Outbox and month',
+            largest('outbox.age'),
+            largest('outbox.refused', 'month.missing', 'month.left', 'month.overdue'),
+          ),
         ],
         [
           graph(

@@ -52,24 +52,37 @@ describe('the smoke job', () => {
 })
 
 describe('the dispatch', () => {
-  test('starts a job for whose file is there, names the others, and starts nothing twice', async () => {
+  test('starts a job for whose file is there, names the others, starts nothing twice, and leaves a correction alone', async () => {
     const file = shareFile(400, 21)
     const [present, absent] = [await on().newSlice(), await on().newSlice()]
     const key = `incoming/${present.distributor}/${present.month}.csv`
     await on().put(key, file.csv)
     const first = await dispatch({ month: present.month })
     expect(first).toMatchObject({ status: 'SUCCEEDED', output: { month: { month: present.month } } })
-    expect(first.output.month.starts).toContainEqual({ distributor: present.distributor, key })
+    expect(first.output.month.starts).toContainEqual({
+      ...{ distributor: present.distributor, ending: 'csv', head: null },
+      run: expect.stringMatching(/^scheduled-[0-9a-f]{12}$/),
+    })
     expect(first.output.month.missing).toContainEqual({ distributor: absent.distributor, reason: 'no file' })
     expect(first.output.outcomes).toEqual(['started'])
     const started = on()
       .stack.engine.executions()
-      .find(({ name }) => name === `${present.distributor}-${present.month}-scheduled`)
+      .find(({ name }) => name.startsWith(`${present.distributor}-${present.month}-scheduled-`))
     await started?.ended
     expect(started?.status).toBe('SUCCEEDED')
     await expectSettled(on(), present, file)
     const second = await dispatch({ month: present.month })
-    expect(second.output.outcomes).toEqual(['already started'])
+    expect(second.output).toMatchObject({ outcomes: [], month: { starts: [], left: [] } })
+    expect(second.output.month.already).toMatchObject([{ distributor: present.distributor }])
+    const correction = shareFile(390, 22)
+    await on().run({ ...present, source: await on().upload(correction), requestedBy: 'kim' })
+    await on().put(key, shareFile(410, 23).csv)
+    const third = await dispatch({ month: present.month })
+    expect(third).toMatchObject({ status: 'SUCCEEDED', output: { outcomes: [], month: { starts: [] } } })
+    expect(third.output.month.left).toMatchObject([
+      { distributor: present.distributor, reason: expect.stringMatching(/^job \d+, requested by kim, REGISTERED at /) },
+    ])
+    await expectSettled(on(), present, correction)
   })
 })
 

@@ -1,10 +1,12 @@
 import { createRequire } from 'node:module'
 import { StateMachine, type StateMachineDefinition } from 'aws-local-stepfunctions'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { dispatchedRun } from '../../functions/contract/dispatched.ts'
 import {
   DISTRIBUTORS_MAX,
   HISTORY_EVENTS_MAX,
   PAYLOAD_BYTES_MAX,
+  REASON_CHARS_MAX,
   TASK_MARGIN_S,
 } from '../../functions/contract/limits.ts'
 import { ExecutionInput, PlanMonthInput, type PlanMonthOutput } from '../../functions/contract/messages.ts'
@@ -26,8 +28,13 @@ const PLAN: PlanMonthOutput = {
   month: '2026-10',
   starts: ['ARIA', 'BALLAD', 'CANTATA'].map((distributor) => ({
     distributor,
-    key: `incoming/${distributor}/2026-10.csv`,
+    ending: 'csv' as const,
+    run: 'scheduled-0123456789ab',
+    head: null,
   })),
+  already: [],
+  left: [],
+  leftCount: 0,
   missing: [],
   missingCount: 0,
 }
@@ -89,10 +96,15 @@ describe('the dispatch', () => {
     expect(output).toMatchObject({ outcomes: ['started', 'started', 'started'] })
     const starts = inputsOf('StartJob') as { Name: string; Input: unknown }[]
     expect(starts.map(({ Name }) => Name)).toEqual(
-      ['ARIA', 'BALLAD', 'CANTATA'].map((code) => `${code}-2026-10-scheduled`),
+      ['ARIA', 'BALLAD', 'CANTATA'].map((code) => `${code}-2026-10-scheduled-0123456789ab`),
     )
     for (const { Input } of starts)
-      expect(ExecutionInput.parse(Input)).toMatchObject({ month: '2026-10', onHeld: 'wait', requestedBy: 'schedule' })
+      expect(ExecutionInput.parse(Input)).toMatchObject({
+        month: '2026-10',
+        onHeld: 'wait',
+        requestedBy: 'schedule',
+        expect: { head: null },
+      })
     for (const input of inputsOf('PlanMonth'))
       expect(PlanMonthInput.parse(input)).toEqual({ request: SCHEDULED, monthsBack: 1 })
   })
@@ -106,7 +118,7 @@ describe('the dispatch', () => {
   })
 
   it('starts the others where one was started before', async () => {
-    const { output } = await dispatch(PLAN, new Set(['BALLAD-2026-10-scheduled']))
+    const { output } = await dispatch(PLAN, new Set(['BALLAD-2026-10-scheduled-0123456789ab']))
     expect(output).toMatchObject({ outcomes: ['started', 'already started', 'started'] })
   })
 
@@ -135,6 +147,43 @@ describe('the dispatch', () => {
     expect(output).toMatchObject({ month: { missing } })
   })
 
+  it('reports those that were left alone the same way, and is green: a correction is no failed month', async () => {
+    const left = [{ distributor: 'DUET', reason: 'job 12, requested by kim, REGISTERED at 2026-11-10T02:00:00.000Z' }]
+    const { output, inputsOf } = await dispatch({ ...PLAN, left, leftCount: 1 }, new Set())
+    expect(inputsOf('ReportMissing')).toMatchObject([{ Message: { missing: [], left } }])
+    expect(output).toMatchObject({ month: { left }, outcomes: ['started', 'started', 'started'] })
+  })
+
+  it('gives each start the head that the plan saw, and a name of its own behind an earlier job', async () => {
+    const head = { job: 7, fence: 2, state: 'DELETING' as const }
+    const again = { distributor: 'ARIA', ending: 'csv.gz' as const, run: 'scheduled-0123456789ab-2', head }
+    const { output, inputsOf } = await dispatch(
+      { ...PLAN, starts: [again] },
+      new Set(['ARIA-2026-10-scheduled-0123456789ab']),
+    )
+    expect(output).toMatchObject({ outcomes: ['started'] })
+    const [start] = inputsOf('StartJob') as { Name: string; Input: unknown }[]
+    expect(start?.Name).toBe('ARIA-2026-10-scheduled-0123456789ab-2')
+    expect(ExecutionInput.parse(start?.Input)).toMatchObject({
+      source: { key: 'incoming/ARIA/2026-10.csv.gz' },
+      expect: { head },
+    })
+  })
+
+  it.each(['StorageUnreachable', 'DatabaseUnreachable', 'Lambda.Unknown'])(
+    'plans again through %s, and fails red only once the retries are used up',
+    async (name) => {
+      let calls = 0
+      const flaky = await dispatch(PLAN, new Set(), {
+        PlanMonth: (() => (calls++ < 20 ? fail(name) : undefined)) as () => never,
+      })
+      expect(flaky.output).toMatchObject({ outcomes: ['started', 'started', 'started'] })
+      const gone = await dispatch(PLAN, new Set(), { PlanMonth: () => fail(name) })
+      expect(gone.failure).toBe(name)
+      expect(gone.inputsOf('StartJob')).toEqual([])
+    },
+  )
+
   it('has started all where even the report fails', async () => {
     const plan = { ...PLAN, missing: [{ distributor: 'DUET', reason: 'no file' }], missingCount: 1 }
     const { output } = await dispatch(plan, new Set(), { ReportMissing: () => fail('SNS.InternalErrorException') })
@@ -155,13 +204,25 @@ describe('the dispatch', () => {
 describe('the largest month', () => {
   it('stays below the limits of history and payload', () => {
     const code = 'D'.repeat(32)
-    const start = { distributor: code, key: `incoming/${code}/2026-10.csv.gz` }
+    const head = { job: 12_345_678, fence: 12_345, state: 'REGISTERING' as const }
+    const start = {
+      distributor: code,
+      ending: 'csv.gz',
+      run: dispatchedRun('0123456789ab', head),
+      head,
+    }
+    const name = `${code}-2026-10-${start.run}`
+    expect(name.length).toBeLessThanOrEqual(80)
     const state = {
       ...SCHEDULED,
       month: { ...PLAN, starts: Array(DISTRIBUTORS_MAX).fill(start), missingCount: 0 },
       outcomes: Array(DISTRIBUTORS_MAX).fill('already started'),
     }
     expect(JSON.stringify(state).length).toBeLessThan(0.8 * PAYLOAD_BYTES_MAX)
+    const reason = 'r'.repeat(REASON_CHARS_MAX)
+    const left = Array(DISTRIBUTORS_MAX).fill({ distributor: code, reason })
+    const untouched = { ...SCHEDULED, month: { ...PLAN, starts: [], left, leftCount: left.length }, outcomes: [] }
+    expect(JSON.stringify(untouched).length).toBeLessThan(0.8 * PAYLOAD_BYTES_MAX)
     // StartJob 5, Wait 2, Pass 2, the iteration 2; and as many retries as one start in ten may need: 3 events each.
     expect(DISTRIBUTORS_MAX * (11 + 3)).toBeLessThan(0.8 * HISTORY_EVENTS_MAX)
   })

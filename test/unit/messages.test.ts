@@ -27,7 +27,15 @@ const detail = { executionArn: execution, status: 'TIMED_OUT', startDate: 1_793_
 const statusEvent = { 'detail-type': 'Step Functions Execution Status Change', detail }
 const month = {
   month: '2026-10',
-  starts: [{ distributor: 'ARIA', key: 'incoming/ARIA/2026-10.csv' }],
+  starts: [
+    {
+      ...{ distributor: 'ARIA', ending: 'csv.gz', run: 'scheduled-0123456789ab-2' },
+      head: { job: 11, fence: 2, state: 'REGISTERED' },
+    },
+  ],
+  already: [{ distributor: 'BALLAD', job: 12 }],
+  left: [{ distributor: 'CANTATA', reason: 'job 13, requested by kim, REGISTERED at 2026-11-10T02:00:00.000Z' }],
+  leftCount: 1,
   missing: [{ distributor: 'DUET', reason: 'no file' }],
   missingCount: 1,
 }

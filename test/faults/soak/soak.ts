@@ -49,7 +49,7 @@ const fileOf = async ({ world, files }: Setting, { slice, scheduled }: Player) =
   const jobs = await jobsOf(world.on, slice)
   // The digest of a file that was staged by the code is known from the run that staged it.
   for (const job of jobs)
-    if (job.execution.endsWith('-scheduled')) files.set(job.source_digest, files.get(job.source_digest) ?? scheduled)
+    if (job.execution.includes('-scheduled-')) files.set(job.source_digest, files.get(job.source_digest) ?? scheduled)
   return { digest: jobs[0]?.source_digest ?? '', file: files.get(jobs[0]?.source_digest ?? '') }
 }
 
