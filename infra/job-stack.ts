@@ -53,6 +53,7 @@ export class JobStack extends Stack {
       dispatchMachine: dispatch.stateMachine,
       scheduleDeadLetters: schedules.deadLetters,
       haltDeadLetters: haltRule.deadLetters,
+      sweepFailures: schedules.sweepFailures,
     })
     const operatorPolicy = addOperatorPolicies(this, {
       stage: config.stage,

@@ -127,10 +127,10 @@ const ofMachines = (job: Stack): Acknowledged[] => {
 }
 
 const ofTriggers = (job: Stack): Acknowledged[] => [
-  ...['HaltRule/DeadLetters', 'Schedules/DeadLetters'].map((path) => ({
+  ...['HaltRule/DeadLetters', 'Schedules/DeadLetters', 'Schedules/SweepFailures'].map((path) => ({
     at: child(job, path),
     id: 'AwsSolutions-SQS3',
-    reason: 'It is a dead-letter queue itself.',
+    reason: 'It keeps what failed itself, and nothing reads it but people.',
   })),
 ]
 

@@ -205,12 +205,14 @@ export const DISTRIBUTORS_MAX = 1_000
 export const REASON_CHARS_MAX = 140
 
 /**
- * An open job without a lock that has made no progress for this long is halted by the sweeper. Longer than the longest
- * chain of retries together with the life of a lock, so that only a job nobody works on any more is found.
+ * An open job without a lock that has made no progress for this long is halted by the sweeper, if nobody told it before
+ * that the execution has ended. Two tasks of a run that is alive can be retried for more than five hours between two marks
+ * (test/infra/watch.test.ts adds it up), so only the end of the execution itself is a sure sign; and an hour for a database
+ * whose clock jumps.
  */
-export const SWEEP_QUIET_S = 1_800
+export const SWEEP_QUIET_S = EXECUTION_TIMEOUT_S + 3_600
 
-/** Jobs one sweep halts at most; the next one halts the rest. */
+/** Quiet jobs that a sweep asks for at once. */
 export const SWEEP_JOBS_MAX = 20
 
 /** Kept free at the end of a sweep: halting may have to kill blockers, publishing may have to wait for the topic. */

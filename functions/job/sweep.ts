@@ -1,5 +1,5 @@
 import { MetricUnit } from '@aws-lambda-powertools/metrics'
-import { SWEEP_RESERVE_MS } from '../contract/limits.ts'
+import { SWEEP_JOBS_MAX, SWEEP_RESERVE_MS } from '../contract/limits.ts'
 import type { SweepInput } from '../contract/messages.ts'
 import { sliceName } from '../contract/words.ts'
 import { inspect } from '../store/lock/inspect.ts'
@@ -25,7 +25,8 @@ export type SweepReport = {
 /**
  * Puts right what events and retries missed:
  *
- * 1. halts open jobs that have neither a lock nor progress: their execution has ended, or hangs and may no longer write;
+ * 1. halts open jobs without a lock whose execution is known to have ended, or that made no progress for longer than an
+ *    execution can last;
  * 2. publishes what is left in the outbox; 3. counts what only the whole shows.
  *
  * A second run beside it, or later, finds the jobs halted and the events published.
@@ -55,14 +56,26 @@ const haltQuietJobs = async (
   const halted: number[] = []
   const locked: number[] = []
   const unknown: number[] = []
-  for (const job of await statement(run.database, () => quietJobs(run.database, quietS))) {
-    if (run.remainingMs() < SWEEP_RESERVE_MS) break
+  for await (const job of allQuietJobs(run, quietS)) {
     const lock = await lockOf(run, job)
     if (lock === 'held') locked.push(job.id)
     else if (lock === 'unknown') unknown.push(job.id)
     else if (await halt(run, job)) halted.push(job.id)
   }
   return { halted, locked, unknown }
+}
+
+/** Page by page to the end: jobs that stay locked are looked at and do not hide those behind them. */
+async function* allQuietJobs(run: Run, quietS?: number): AsyncGenerator<QuietJob> {
+  let page: QuietJob[] = []
+  do {
+    const last = page.at(-1)
+    page = await statement(run.database, () => quietJobs(run.database, quietS, last))
+    for (const job of page) {
+      if (run.remainingMs() < SWEEP_RESERVE_MS) return
+      yield job
+    }
+  } while (page.length === SWEEP_JOBS_MAX)
 }
 
 const lockOf = async (run: Run, job: QuietJob): Promise<'held' | 'free' | 'unknown'> => {
@@ -78,16 +91,16 @@ const lockOf = async (run: Run, job: QuietJob): Promise<'held' | 'free' | 'unkno
 }
 
 /**
- * Only under the fence and the execution that were seen: whoever came back without a lock passed OpenJob, and so carries
- * a newer fence.
+ * Only under the fence and the token that were seen: whoever came back without a lock passed OpenJob, and so carries a
+ * newer fence, or another token where the database went back to an earlier moment.
  */
 const halt = (run: Run, job: QuietJob): Promise<boolean> =>
-  raise(run, job.id, (row) => row.fence === job.fence && row.execution === job.execution, {
+  raise(run, job.id, (row) => row.fence === job.fence && row.lock_token === job.lock_token, {
     distributor: job.distributor,
     month: job.month,
     execution: job.execution,
     error: 'Abandoned',
-    cause: `${sliceName(job)} had neither a lock nor progress for ${Math.round(job.quietS / 60)} minutes: its execution has ended, or hangs. Start again with the same file to resume.`,
+    cause: `${sliceName(job)} had no lock, and no progress for ${Math.round(job.quietS / 60)} minutes: its execution has ended without halting it. Start again with the same file to resume.`,
   })
 
 const publishAll = async (run: Run): Promise<PublishReport> => {

@@ -14,7 +14,7 @@ export type Life = {
  * Starts closer than this are one start: the context object writes it as text and the event as a number, and a name can't
  * be used again within 90 days.
  */
-const SAME_START_MS = 1_000
+export const SAME_START_MS = 1_000
 
 /** The name of an execution, from its ARN: what its lock tokens begin with. */
 const nameOf = (execution: string): string => holderOf(execution.split(':').at(-1) ?? execution)

@@ -1,5 +1,5 @@
 import { Duration } from 'aws-cdk-lib'
-import { ComparisonOperator, type IMetric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch'
+import type { IMetric } from 'aws-cdk-lib/aws-cloudwatch'
 import type { IQueue } from 'aws-cdk-lib/aws-sqs'
 import type { IStateMachine } from 'aws-cdk-lib/aws-stepfunctions'
 import { LOCK_TTL_MS } from '../../functions/contract/limits.ts'
@@ -15,6 +15,7 @@ export type Watched = {
   readonly dispatchMachine: IStateMachine
   readonly scheduleDeadLetters: IQueue
   readonly haltDeadLetters: IQueue
+  readonly sweepFailures: IQueue
 }
 
 /** One alarm. Its name is also its heading in docs/runbook.md. */
@@ -131,7 +132,7 @@ const locks = ({ config: { stage }, deployed }: Watched): AlarmSpec[] => [
 ]
 
 const triggers = (watched: Watched): AlarmSpec[] => {
-  const { config, jobMachine, dispatchMachine, scheduleDeadLetters, haltDeadLetters } = watched
+  const { config, jobMachine, dispatchMachine, scheduleDeadLetters, haltDeadLetters, sweepFailures } = watched
   const badly = (machine: IStateMachine) =>
     over(
       'SUM',
@@ -163,8 +164,15 @@ const triggers = (watched: Watched): AlarmSpec[] => {
     },
     {
       name: 'halt-dead-letters',
-      meaning: 'HaltJob could not be called for an ended execution; the sweeper halts its job later.',
+      meaning:
+        'The end of an execution was not delivered to HaltJob, or HaltJob failed at it; the sweeper halts its job later.',
       metric: haltDeadLetters.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum' }),
+      threshold: 1,
+    },
+    {
+      name: 'sweep-failed',
+      meaning: 'A sweep ended with an error; the next one makes up for it.',
+      metric: sweepFailures.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum' }),
       threshold: 1,
     },
     {
@@ -213,9 +221,3 @@ export const alarmTable = (watched: Watched): AlarmSpec[] => [
   ...triggers(watched),
   ...databases(watched),
 ]
-
-export const comparison = ({ below }: AlarmSpec): ComparisonOperator =>
-  below === true ? ComparisonOperator.LESS_THAN_THRESHOLD : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
-
-export const whenMissing = ({ missingIsBad }: AlarmSpec): TreatMissingData =>
-  missingIsBad === true ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING

@@ -1,10 +1,25 @@
-import { Alarm, Dashboard, GraphWidget, type IMetric, type IWidget, TextWidget } from 'aws-cdk-lib/aws-cloudwatch'
+import {
+  Alarm,
+  ComparisonOperator,
+  Dashboard,
+  GraphWidget,
+  type IMetric,
+  type IWidget,
+  TextWidget,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch'
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
 import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns'
 import { Construct } from 'constructs'
 import type { MetricName } from '../../functions/contract/metrics.ts'
-import { type AlarmSpec, alarmTable, comparison, type Watched, whenMissing } from './alarm-table.ts'
+import { type AlarmSpec, alarmTable, type Watched } from './alarm-table.ts'
 import { database, emitted, lockNodes, rowsPerSecond } from './metrics.ts'
+
+const comparison = ({ below }: AlarmSpec): ComparisonOperator =>
+  below === true ? ComparisonOperator.LESS_THAN_THRESHOLD : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
+
+const whenMissing = ({ missingIsBad }: AlarmSpec): TreatMissingData =>
+  missingIsBad === true ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING
 
 export type WatchProps = Watched & { readonly notices: ITopic }
 

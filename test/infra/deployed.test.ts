@@ -28,6 +28,7 @@ const WRITE = [
   's3:PutObjectTagging',
   's3:PutObjectVersionTagging',
 ]
+const SEND = ['sqs:GetQueueAttributes', 'sqs:GetQueueUrl', 'sqs:SendMessage']
 const TRACE = ['xray:PutTelemetryRecords', 'xray:PutTraceSegments']
 
 /** What each role may do, tracing aside. */
@@ -44,9 +45,9 @@ const ALLOWED = {
   MarkRegistered: [CONNECT, LOCK],
   ReleaseLock: [LOCK],
   PublishEvents: [CONNECT, ...PUBLISH],
-  HaltJob: [CONNECT, LOCK],
+  HaltJob: [CONNECT, LOCK, ...SEND],
   PlanMonth: [CONNECT, 's3:ListBucket'],
-  Sweep: [CONNECT, LOCK, ...PUBLISH],
+  Sweep: [CONNECT, LOCK, ...PUBLISH, ...SEND],
   Inspect: [CONNECT, LOCK],
   Operate: [CONNECT, LOCK],
   Migrate: ['secretsmanager:DescribeSecret', 'secretsmanager:GetSecretValue'],
@@ -179,6 +180,16 @@ describe('the migration', () => {
   })
 })
 
+/** The queues that a function's role may send to. */
+const sendsTo = (name: string): unknown[] =>
+  Object.entries(job.findResources('AWS::IAM::Policy'))
+    .filter(([id]) => id.startsWith(`Functions${name}ServiceRole`))
+    .flatMap(([, { Properties }]) => Properties.PolicyDocument.Statement as { Action: unknown; Resource: unknown }[])
+    .filter(
+      ({ Action }) => Action === 'sqs:SendMessage' || (Array.isArray(Action) && Action.includes('sqs:SendMessage')),
+    )
+    .map(({ Resource }) => Resource)
+
 describe('the triggers', () => {
   it('the month is dispatched on its day and hour in Seoul, with the scheduled time', () => {
     job.hasResourceProperties('AWS::Scheduler::Schedule', {
@@ -225,8 +236,23 @@ describe('the triggers', () => {
     })
   })
 
+  it.each([
+    ['HaltJob', 'HaltRuleHaltJobLive', 'HaltRuleDeadLetters', 2, 21_600],
+    ['Sweep', 'SchedulesSweepLive', 'SchedulesSweepFailures', 0, 300],
+  ] as const)('keep what %s failed at, for nobody waits for its answer', (name, alias, queue, retries, ageS) => {
+    const queueArn = { 'Fn::GetAtt': [expect.stringMatching(new RegExp(`^${queue}`)), 'Arn'] }
+    const configs = Object.values(job.findResources('AWS::Lambda::EventInvokeConfig'))
+    const config = configs.find(({ Properties }) => JSON.stringify(Properties.Qualifier).includes(`"${alias}`))
+    expect(config?.Properties).toMatchObject({
+      DestinationConfig: { OnFailure: { Destination: queueArn } },
+      MaximumRetryAttempts: retries,
+      MaximumEventAgeInSeconds: ageS,
+    })
+    expect(sendsTo(name)).toEqual([queueArn])
+  })
+
   it('keep what they could not deliver, encrypted, for two weeks', () => {
-    job.resourceCountIs('AWS::SQS::Queue', 2)
+    job.resourceCountIs('AWS::SQS::Queue', 3)
     job.allResourcesProperties('AWS::SQS::Queue', { SqsManagedSseEnabled: true, MessageRetentionPeriod: 1_209_600 })
   })
 })

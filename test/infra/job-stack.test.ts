@@ -35,7 +35,8 @@ const ALLOWED = {
   MarkRegistered: [],
   ReleaseLock: [],
   PublishEvents: ['sns:Publish'],
-  HaltJob: [],
+  // Where what it failed at goes, when an end of an execution called it.
+  HaltJob: ['sqs:GetQueueAttributes', 'sqs:GetQueueUrl', 'sqs:SendMessage'],
   PlanMonth: ['s3:ListBucket'],
   Sweep: ['sns:Publish'],
   Inspect: [],

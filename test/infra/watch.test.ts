@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Template } from 'aws-cdk-lib/assertions'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { LOCK_TTL_MS, SWEEP_QUIET_S } from '../../functions/contract/limits.ts'
+import { EXECUTION_TIMEOUT_S, LOCK_TTL_MS, SWEEP_QUIET_S, TASK_MARGIN_S } from '../../functions/contract/limits.ts'
 import { METRIC_NAMESPACE, METRICS } from '../../functions/contract/metrics.ts'
-import { SUPPORT } from '../../functions/contract/tasks.ts'
+import { SUPPORT, TASKS, type TaskName } from '../../functions/contract/tasks.ts'
 import { Sandbox } from '../../functions/job/services.ts'
-import { delayS, LAMBDA_OUTAGE, LOCK_OUTAGE, STORE_OUTAGE } from '../../infra/machine/retries.ts'
+import { delayS, ORDINARY, type RetryPolicy, WAIT_FOR_TAKEN_LOCK } from '../../infra/machine/retries.ts'
 import { deployed, EXISTING } from './existing.ts'
 import { stageTemplates } from './synth.ts'
 
@@ -122,11 +122,34 @@ describe('the metrics', () => {
 })
 
 describe('the sweeper', () => {
-  it('halts only what no retry can still be working on', () => {
-    const totalS = [LOCK_OUTAGE, STORE_OUTAGE, LAMBDA_OUTAGE]
-      .flatMap((policy) => Array.from({ length: policy.retriesMax }, (_, index) => delayS(policy, index + 1)))
-      .reduce((sum, each) => sum + each, 0)
-    expect(SWEEP_QUIET_S).toBeGreaterThan(totalS + LOCK_TTL_MS / 1_000)
+  const sum = (values: number[]): number => values.reduce((total, each) => total + each, 0)
+  const delaysS = (policy: RetryPolicy): number =>
+    sum(Array.from({ length: policy.retriesMax }, (_, index) => delayS(policy, index + 1)))
+  /** The longest a task can take: every attempt until its clock ends it, crashes included, and every delay. */
+  const longestS = (task: TaskName, policies: readonly RetryPolicy[] = ORDINARY): number =>
+    sum(policies.map(delaysS)) +
+    (1 + sum(policies.map(({ retriesMax }) => retriesMax))) * (TASKS[task].lambdaTimeoutS + TASK_MARGIN_S)
+
+  /** What a run that is alive may do between two signs of progress, the first task's last mark behind it. */
+  const BETWEEN_MARKS: readonly (readonly TaskName[])[] = [
+    ['OpenJob', 'PlanDelete', 'DeleteChunk'],
+    ['DeleteChunk', 'MarkDeleted', 'PlanDelete', 'DeleteChunk'],
+    ['MarkDeleted', 'BeginRegistering'],
+    ['BeginRegistering', 'RegisterChunk'],
+    ['RegisterChunk', 'MarkRegistered'],
+  ]
+
+  it('halts only what no execution can still be working on', () => {
+    const chainsS = BETWEEN_MARKS.map((tasks) => sum(tasks.map((task) => longestS(task))))
+    // A run that lost its lock first waits for the key, then opens its job anew, which is progress.
+    const reacquireS = longestS('RegisterChunk') + longestS('AcquireLock', [WAIT_FOR_TAKEN_LOCK, ...ORDINARY])
+    const longestChainS = Math.max(...chainsS, reacquireS + longestS('OpenJob'))
+    expect(longestChainS).toBeGreaterThan(5 * 3_600)
+    expect(SWEEP_QUIET_S).toBeGreaterThan(Math.min(longestChainS, EXECUTION_TIMEOUT_S) + LOCK_TTL_MS / 1_000)
+  })
+
+  it('has an hour for a clock that jumps', () => {
+    expect(SWEEP_QUIET_S - EXECUTION_TIMEOUT_S).toBeGreaterThanOrEqual(3_600)
   })
 
   it('ends before the next one begins', () => {

@@ -221,6 +221,52 @@ describe('unlock', () => {
     await expectSettled(on(), slice, NEW)
   })
 
+  test('beside the holder’s OpenJob in flight leaves nothing running and nothing open', async () => {
+    const slice = await on().newSlice()
+    const source = await on().upload(NEW)
+    const atOpen = holdTask(on(), 'OpenJob', slice)
+    const arn = await on().start({ ...slice, source })
+    await within(on(), arn, atOpen.reached)
+    const unlocked = await kim.act({ action: 'unlock', ...slice, tokenDigest: await digestOf(slice), ...KIM })
+    expect(unlocked).toMatchObject({ job: null, holder: arn.split(':').at(-1), released: true })
+    atOpen.release()
+    // It misses its lock, acquires one anew, and may open nothing.
+    expect(await on().ended(arn)).toMatchObject({ status: 'FAILED', error: 'ExecutionEnded' })
+    expect(await jobsOf(on(), slice)).toEqual([])
+    expect(await lockOf(on(), slice)).toBeNull()
+    expect(await on().run({ ...slice, source })).toMatchObject({ status: 'SUCCEEDED' })
+    await expectSettled(on(), slice, NEW)
+  })
+
+  test('halts the job that the holder’s OpenJob commits meanwhile', async () => {
+    const slice = await on().newSlice()
+    const tokenOf = Promise.withResolvers<string>()
+    const marking = on().relay.arm({
+      task: OPERATE,
+      sql: /^insert into execution/,
+      moment: 'before',
+      act: () => undefined,
+    })
+    on().relay.arm({
+      task: 'OpenJob',
+      sql: COMMIT,
+      moment: 'before',
+      act: async () => {
+        tokenOf.resolve(await digestOf(slice))
+        await marking.struck
+      },
+    })
+    const arn = await on().start({ ...slice, source: await on().upload(NEW) })
+    const tokenDigest = await within(on(), arn, tokenOf.promise)
+    const unlocked = await kim.act({ action: 'unlock', ...slice, tokenDigest, ...KIM })
+    expect(unlocked).toMatchObject({ job: expect.any(Number), released: true })
+    expect(await on().ended(arn)).toMatchObject({
+      status: 'FAILED',
+      error: expect.stringMatching(/^(StaleFence|Superseded|ExecutionEnded)$/),
+    })
+    await expectHalted(on(), slice, 'DELETING', 'Unlocked')
+  })
+
   test('of a lock without a running job only deletes it', async () => {
     const slice = await on().newSlice()
     await on().valkey.set(on().lockKey(slice), 'left-over/1', 'PX', 60_000)

@@ -1,17 +1,19 @@
 import { type PublishCommand, SNSClient } from '@aws-sdk/client-sns'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { LOCK_TTL_MS } from '../../functions/contract/limits.ts'
+import { LOCK_TTL_MS, SWEEP_JOBS_MAX } from '../../functions/contract/limits.ts'
 import { openJob } from '../../functions/job/open-job.ts'
 import { isOverdue, sweep } from '../../functions/job/sweep.ts'
 import type { Run } from '../../functions/job/task.ts'
+import { markEnded } from '../../functions/store/execution.ts'
 import { readJob } from '../../functions/store/job.ts'
 import { tryAcquire } from '../../functions/store/lock/acquire.ts'
 import { openLockClient } from '../../functions/store/lock/client.ts'
 import { release } from '../../functions/store/lock/release.ts'
 import { writeEvent } from '../../functions/store/outbox.ts'
 import { quietJobs } from '../../functions/store/sweep.ts'
+import { transaction } from '../../functions/store/transaction.ts'
 import { newSlice, useTestDatabase } from '../support/test-database.ts'
-import { headOf, opening, testRun } from '../support/test-run.ts'
+import { executionOf, headOf, LIFE, opening, testRun } from '../support/test-run.ts'
 
 const db = useTestDatabase('sweep')
 const QUIET_S = 600
@@ -105,6 +107,33 @@ describe('an open job without a lock', () => {
   })
 })
 
+describe('an open job whose execution is known to have ended', () => {
+  const end = (token: string, change: { startedMs?: number; redrives?: number } = {}) => {
+    const life = { startedMs: Date.parse(LIFE.startedAt), redrives: 0, ...change }
+    const { database } = testRun(db.connect())
+    return transaction(database, () => markEnded(database, executionOf(token), life))
+  }
+
+  test('is halted at the next sweep, though it was at work a moment ago', async () => {
+    const { job } = await openedAgo(0, 'ended/1')
+    expect(await sweep(runWith(new Topic()), INPUT, QUIET_S)).toMatchObject({ halted: [] })
+    await end('ended/1')
+    expect(await sweep(runWith(new Topic()), INPUT, QUIET_S)).toMatchObject({ halted: [job.id] })
+  })
+
+  test('in an earlier life, or before it was redriven, is left alone', async () => {
+    await openedAgo(0, 'again/1')
+    await end('again/1', { startedMs: Date.parse('2026-01-01T00:00:00Z') })
+    expect(await sweep(runWith(new Topic()), INPUT, QUIET_S)).toMatchObject({ halted: [] })
+    const { job } = await openedAgo(0, 'redriven/1')
+    await db.outside.change('update job set execution_redrives = 1 where id = ?', [job.id])
+    await end('redriven/1')
+    expect(await sweep(runWith(new Topic()), INPUT, QUIET_S)).toMatchObject({ halted: [] })
+    await end('redriven/1', { redrives: 1 })
+    expect(await sweep(runWith(new Topic()), INPUT, QUIET_S)).toMatchObject({ halted: [job.id] })
+  })
+})
+
 describe('an open job that somebody locked', () => {
   test('is left alone, and halted by a later sweep once the lock is gone', async () => {
     const { slice, job } = await openedAgo(15)
@@ -113,6 +142,19 @@ describe('an open job that somebody locked', () => {
     expect(await sweep(runWith(new Topic()), INPUT, QUIET_S)).toMatchObject({ halted: [], locked: [job.id] })
     await release(client, slice, 'a/1')
     expect(await sweep(runWith(new Topic()), INPUT, QUIET_S)).toMatchObject({ halted: [job.id] })
+    client.disconnect()
+  })
+
+  test('does not hide the quiet ones behind it, however many stay locked', async () => {
+    const client = await openLockClient(testRun(db.outside).env)
+    const locked: number[] = []
+    for (let number = 0; number <= SWEEP_JOBS_MAX; number += 1) {
+      const { slice, job } = await openedAgo(60, `locked-${number}/1`)
+      await tryAcquire(client, slice, `locked-${number}/1`, LOCK_TTL_MS)
+      locked.push(job.id)
+    }
+    const { job } = await openedAgo(15)
+    expect(await sweep(runWith(new Topic()), INPUT, QUIET_S)).toMatchObject({ halted: [job.id], locked })
     client.disconnect()
   })
 
@@ -141,6 +183,22 @@ describe('a job that is no longer the one that was seen', () => {
     })
     expect(await sweep(run, INPUT, QUIET_S)).toMatchObject({ halted: [] })
     expect(await readJob(db.outside, job.id)).toMatchObject({ lock_token: 'b/2', halted_at: null })
+  })
+
+  test('is left alone though its number and fence are the same: the database went back, and another run was given them', async () => {
+    const { job } = await openedAgo(15)
+    const run = runWith(new Topic(), {
+      lock: async () => ({
+        eval: async () => {
+          await db.outside.change(`update job set execution = 'arn:execution:b', lock_token = 'b/2' where id = ?`, [
+            job.id,
+          ])
+          return null
+        },
+      }),
+    })
+    expect(await sweep(run, INPUT, QUIET_S)).toMatchObject({ halted: [] })
+    expect(await readJob(db.outside, job.id)).toMatchObject({ fence: job.fence, lock_token: 'b/2', halted_at: null })
   })
 
   test('is no quiet job once it is halted, REGISTERED or closed', async () => {
