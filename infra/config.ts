@@ -108,7 +108,7 @@ const Alarms = z.strictObject({
     .regex(/^arn:aws:sns:[\w-]+:\d{12}:[\w-]+$/, 'the ARN of a topic')
     .optional(),
   outboxAgeMinutes: z.int().min(5).max(1_440),
-  /** The day of a month until which some job must have been REGISTERED. */
+  /** The day by which the month that the schedule registers must be REGISTERED of every active distributor. */
   registeredByDay: z.int().min(1).max(28),
 })
 

@@ -112,7 +112,10 @@ export class Schedules extends Construct {
       schedule: ScheduleExpression.rate(Duration.minutes(config.sweepMinutes)),
       timeWindow: TimeWindow.off(),
       target: new LambdaInvoke(live, {
-        input: ScheduleTargetInput.fromObject({ registeredByDay: config.alarms.registeredByDay }),
+        input: ScheduleTargetInput.fromObject({
+          registeredByDay: config.alarms.registeredByDay,
+          monthsBack: config.monthsBack,
+        }),
         deadLetterQueue: this.deadLetters,
         retryAttempts: 2,
         maxEventAge: Duration.minutes(5),

@@ -215,6 +215,9 @@ export const SWEEP_QUIET_S = EXECUTION_TIMEOUT_S + 3_600
 /** Quiet jobs that a sweep asks for at once. */
 export const SWEEP_JOBS_MAX = 20
 
+/** Overdue distributors that a sweep names, every few minutes; the rest are counted, and `sharelock list` shows all. */
+export const OVERDUE_NAMED_MAX = 100
+
 /** Kept free at the end of a sweep: halting may have to kill blockers, publishing may have to wait for the topic. */
 export const SWEEP_RESERVE_MS = 60_000
 

@@ -214,6 +214,12 @@ export const PlanMonthOutput = z.strictObject({
 })
 export type PlanMonthOutput = z.infer<typeof PlanMonthOutput>
 
-/** `registeredByDay`: the day of the month, in Seoul, until which some job must have been REGISTERED. */
-export const SweepInput = z.strictObject({ registeredByDay: z.int().min(1).max(31) })
+/**
+ * `registeredByDay`: the day, in Seoul, by which the month that is due must be REGISTERED of every active distributor;
+ * `monthsBack`: which month that is, as for PlanMonth.
+ */
+export const SweepInput = z.strictObject({
+  registeredByDay: z.int().min(1).max(31),
+  monthsBack: PlanMonthInput.shape.monthsBack,
+})
 export type SweepInput = z.infer<typeof SweepInput>

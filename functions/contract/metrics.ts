@@ -24,7 +24,7 @@ export const METRICS = {
   'job.open.halted': 'of these, the halted ones: each waits for a person',
   'month.missing': 'active distributors without a file when the month was dispatched',
   'month.left': "distributors left alone by the dispatch, since somebody's job is not to be touched",
-  'month.overdue': '1 where no job was REGISTERED in this month by its day, else 0',
+  'month.overdue': 'active distributors whose month is due and was never REGISTERED',
 } as const
 
 export type MetricName = keyof typeof METRICS

@@ -1,11 +1,13 @@
 import { MetricUnit } from '@aws-lambda-powertools/metrics'
-import { SWEEP_JOBS_MAX, SWEEP_RESERVE_MS } from '../contract/limits.ts'
+import { OVERDUE_NAMED_MAX, SWEEP_JOBS_MAX, SWEEP_RESERVE_MS } from '../contract/limits.ts'
 import type { SweepInput } from '../contract/messages.ts'
 import { sliceName } from '../contract/words.ts'
 import { inspect } from '../store/lock/inspect.ts'
+import { unregistered } from '../store/month.ts'
 import { type QuietJob, quietJobs, standing } from '../store/sweep.ts'
 import { statement } from '../store/transaction.ts'
 import { raise } from './halt-job.ts'
+import { monthOf } from './month-of.ts'
 import { type PublishReport, publishEvents } from './publish-events.ts'
 import type { Run } from './task.ts'
 
@@ -20,6 +22,8 @@ export type SweepReport = {
   /** Events that the topic refused in this sweep. */
   readonly refused: number
   readonly pending: number
+  /** Active distributors whose month is due and was never REGISTERED. */
+  readonly overdue: number
 }
 
 /**
@@ -33,18 +37,16 @@ export type SweepReport = {
  *
  * @param quietS without progress for longer than this
  */
-export const sweep = async (run: Run, { registeredByDay }: SweepInput, quietS?: number): Promise<SweepReport> => {
+export const sweep = async (run: Run, input: SweepInput, quietS?: number): Promise<SweepReport> => {
   const jobs = await haltQuietJobs(run, quietS)
   const { published, refused, pending } = await publishAll(run)
-  const { open, halted, outboxAgeS, setAside, registeredAt } = await statement(run.database, () =>
-    standing(run.database),
-  )
+  const { open, halted, outboxAgeS, setAside } = await statement(run.database, () => standing(run.database))
   run.metrics.addMetric('job.open', MetricUnit.Count, open)
   run.metrics.addMetric('job.open.halted', MetricUnit.Count, halted)
   run.metrics.addMetric('outbox.age', MetricUnit.Seconds, outboxAgeS ?? 0)
   run.metrics.addMetric('outbox.refused', MetricUnit.Count, setAside)
-  run.metrics.addMetric('month.overdue', MetricUnit.Count, isOverdue(new Date(), registeredByDay, registeredAt) ? 1 : 0)
-  const report = { ...jobs, published, refused, pending }
+  const overdue = await lookForOverdue(run, input)
+  const report = { ...jobs, published, refused, pending, overdue }
   run.logger.info('swept', { ...report, open, halted, outboxAgeS, setAside })
   return report
 }
@@ -116,19 +118,25 @@ const publishAll = async (run: Run): Promise<PublishReport> => {
   }
 }
 
+/**
+ * Who should have been registered by now and is not: one correction of an older month, or one distributor that is
+ * registered, says nothing about the others.
+ */
+const lookForOverdue = async (run: Run, { registeredByDay, monthsBack }: SweepInput): Promise<number> => {
+  const month = monthDue(new Date(), registeredByDay, monthsBack)
+  const overdue = month === null ? [] : await statement(run.database, () => unregistered(run.database, month))
+  run.metrics.addMetric('month.overdue', MetricUnit.Count, overdue.length)
+  if (overdue.length > 0)
+    run.logger.warn('the month is overdue', {
+      month,
+      count: overdue.length,
+      overdue: overdue.slice(0, OVERDUE_NAMED_MAX),
+    })
+  return overdue.length
+}
+
 const SEOUL_DAY = new Intl.DateTimeFormat('en-CA', { timeZone: 'Asia/Seoul', dateStyle: 'short' })
 
-/** `2026-10-31`, in Seoul. */
-const dayInSeoul = (moment: Date): string => SEOUL_DAY.format(moment)
-
-/**
- * Whether the month, in Seoul, has come to its day without any job REGISTERED in it.
- *
- * @param registeredAt UTC as MySQL writes it, or null
- */
-export const isOverdue = (now: Date, registeredByDay: number, registeredAt: string | null): boolean => {
-  const today = dayInSeoul(now)
-  if (Number(today.slice(8)) < registeredByDay) return false
-  if (registeredAt === null) return true
-  return dayInSeoul(new Date(`${registeredAt.replace(' ', 'T')}Z`)).slice(0, 7) < today.slice(0, 7)
-}
+/** The settlement month that has to be registered by now; null before its day, which is counted in Seoul. */
+export const monthDue = (now: Date, registeredByDay: number, monthsBack: number): string | null =>
+  Number(SEOUL_DAY.format(now).slice(8)) < registeredByDay ? null : monthOf(now.toISOString(), monthsBack)

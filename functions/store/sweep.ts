@@ -58,8 +58,6 @@ export type Standing = {
   readonly outboxAgeS: number | null
   /** Events that the topic refused, and that are tried again later. */
   readonly setAside: number
-  /** The moment, in UTC, at which a job was REGISTERED last; null before the first. */
-  readonly registeredAt: string | null
 }
 
 /** What the system as a whole stands at, for the metrics that no single run can emit. */
@@ -69,8 +67,7 @@ export const standing = async (database: Database): Promise<Standing> => {
             (select count(*) from job where open_slice = 1 and halted_at is not null) as halted,
             (select timestampdiff(second, min(created_at), current_timestamp(6))
              from outbox where published_at is null and set_aside_until is null) as outboxAgeS,
-            (select count(*) from outbox where published_at is null and set_aside_until is not null) as setAside,
-            (select max(registered_at) from job) as registeredAt`,
+            (select count(*) from outbox where published_at is null and set_aside_until is not null) as setAside`,
   )
-  return row ?? { open: 0, halted: 0, outboxAgeS: null, setAside: 0, registeredAt: null }
+  return row ?? { open: 0, halted: 0, outboxAgeS: null, setAside: 0 }
 }

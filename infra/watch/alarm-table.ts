@@ -85,7 +85,7 @@ const jobs = ({ config: { stage, alarms } }: Watched): AlarmSpec[] => [
   },
   {
     name: 'month-overdue',
-    meaning: `It is day ${alarms.registeredByDay} and no job was REGISTERED this month.`,
+    meaning: `It is day ${alarms.registeredByDay} and active distributors have no REGISTERED job of the month that is due.`,
     metric: emitted(stage, 'month.overdue', 'Maximum', HOUR),
     threshold: 1,
   },

@@ -90,7 +90,7 @@ describe('the sweeper', () => {
   test('runs from the template, publishes and counts', async () => {
     const { lambda } = on().stack
     const name = lambda.functionNames.find((each) => each.endsWith('Sweep')) ?? ''
-    const outcome = await lambda.invoke(name, JSON.stringify({ registeredByDay: 28 }))
+    const outcome = await lambda.invoke(name, JSON.stringify({ registeredByDay: 28, monthsBack: 1 }))
     expect(outcome).toMatchObject({ payload: expect.stringMatching(/"halted":\[\]/) })
   })
 })

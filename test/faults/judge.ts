@@ -139,7 +139,7 @@ export const judgeEvents = async (world: World, slice: TestSlice): Promise<strin
 const publishTheRest = async ({ on }: World): Promise<string[]> => {
   const { lambda } = on.stack
   const sweep = lambda.functionNames.find((name) => name.endsWith('Sweep')) ?? ''
-  const outcome = await lambda.invoke(sweep, JSON.stringify({ registeredByDay: 28 }))
+  const outcome = await lambda.invoke(sweep, JSON.stringify({ registeredByDay: 28, monthsBack: 1 }))
   if ('error' in outcome) return [`the sweeper failed: ${outcome.error.errorType} ${outcome.error.errorMessage}`]
   const left = await on.rows('select id from outbox where published_at is null')
   return left.length === 0 ? [] : [`${left.length} events are not published after a sweep`]

@@ -211,7 +211,7 @@ describe('the triggers', () => {
       ScheduleExpression: 'rate(5 minutes)',
       Target: {
         Arn: { Ref: Match.stringLikeRegexp('^SchedulesSweepLive') },
-        Input: '{"registeredByDay":12}',
+        Input: '{"registeredByDay":12,"monthsBack":1}',
         DeadLetterConfig: Match.anyValue(),
       },
     })

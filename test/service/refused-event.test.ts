@@ -21,7 +21,7 @@ import { countedBy, opening, testRun } from '../support/test-run.ts'
 const db = useTestDatabase('refused')
 const folder = mkdtempSync(join(tmpdir(), 'sharelock-refused-'))
 const REGION = 'ap-northeast-2'
-const SWEEP = { registeredByDay: 28 }
+const SWEEP = { registeredByDay: 28, monthsBack: 1 }
 let aws: AwsServer
 let sns: SNSClient
 

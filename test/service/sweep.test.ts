@@ -1,8 +1,8 @@
 import { type PublishCommand, SNSClient } from '@aws-sdk/client-sns'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { LOCK_TTL_MS, SWEEP_JOBS_MAX } from '../../functions/contract/limits.ts'
 import { openJob } from '../../functions/job/open-job.ts'
-import { isOverdue, sweep } from '../../functions/job/sweep.ts'
+import { monthDue, sweep } from '../../functions/job/sweep.ts'
 import type { Run } from '../../functions/job/task.ts'
 import { markEnded } from '../../functions/store/execution.ts'
 import { readJob } from '../../functions/store/job.ts'
@@ -13,11 +13,11 @@ import { writeEvent } from '../../functions/store/outbox.ts'
 import { quietJobs } from '../../functions/store/sweep.ts'
 import { transaction } from '../../functions/store/transaction.ts'
 import { newSlice, useTestDatabase } from '../support/test-database.ts'
-import { executionOf, headOf, LIFE, opening, testRun } from '../support/test-run.ts'
+import { countedBy, executionOf, headOf, LIFE, opening, testRun } from '../support/test-run.ts'
 
 const db = useTestDatabase('sweep')
 const QUIET_S = 600
-const INPUT = { registeredByDay: 28 }
+const INPUT = { registeredByDay: 28, monthsBack: 1 }
 
 /** A topic that takes everything, or nothing, and what it took. */
 class Topic extends SNSClient {
@@ -236,18 +236,44 @@ describe('the outbox', () => {
   })
 })
 
-describe('the month', () => {
+describe('the month that is due', () => {
   test.each([
-    ['before its day', '2026-10-11T14:59:59Z', null, false],
-    ['on its day, in Seoul, without any job', '2026-10-11T15:00:00Z', null, true],
-    ['with a job of the month before', '2026-10-12T15:00:00Z', '2026-09-30 14:59:59.000000', true],
-    [
-      'with a job of this month in Seoul, last month in UTC',
-      '2026-10-12T15:00:00Z',
-      '2026-09-30 15:00:00.000000',
-      false,
-    ],
-  ])('%s', (_, now, registeredAt, expected) => {
-    expect(isOverdue(new Date(now), 12, registeredAt)).toBe(expected)
+    ['before its day', '2026-10-11T14:59:59Z', 1, null],
+    ['on its day, in Seoul', '2026-10-11T15:00:00Z', 1, '2026-09'],
+    ['until the end of the month, in Seoul', '2026-10-31T14:59:59Z', 1, '2026-09'],
+    ['not on the first of the next one, in Seoul', '2026-10-31T15:00:00Z', 1, null],
+    ['over the turn of the year', '2026-01-20T00:00:00Z', 1, '2025-12'],
+    ['its own month, where the schedule registers that', '2026-10-20T00:00:00Z', 0, '2026-10'],
+  ])('%s', (_, now, monthsBack, expected) => {
+    expect(monthDue(new Date(now), 12, monthsBack)).toBe(expected)
+  })
+
+  test('is overdue for each active distributor without a REGISTERED job of it, whatever else was registered', async () => {
+    const due = { registeredByDay: 1, monthsBack: 1 }
+    await db.outside.change('update distributor set active = false')
+    const month = monthDue(new Date(), 1, 1) ?? ''
+    const look = async () => {
+      const run = runWith(new Topic())
+      const [counted, warned] = [countedBy(run), vi.spyOn(run.logger, 'warn')]
+      const { overdue } = await sweep(run, due, QUIET_S)
+      expect(counted).toContainEqual(['month.overdue', overdue])
+      return {
+        overdue,
+        named: warned.mock.calls.flatMap(([text, line]) => (text === 'the month is overdue' ? [line] : [])),
+      }
+    }
+    expect(await look()).toEqual({ overdue: 0, named: [] })
+    const [settled, halted] = [await newSlice(db.outside, month), await newSlice(db.outside, month)]
+    const correction = await newSlice(db.outside, '2020-01')
+    for (const slice of [settled, halted, correction]) {
+      const job = await openJob(testRun(db.connect()), opening(slice, `${slice.distributor}/1`, null))
+      const change =
+        slice === halted
+          ? 'halted_at = current_timestamp(6)'
+          : `state = 'REGISTERED', registered_at = current_timestamp(6)`
+      await db.outside.change(`update job set ${change} where id = ?`, [job.id])
+    }
+    const late = [halted.distributor, correction.distributor].toSorted()
+    expect(await look()).toEqual({ overdue: 2, named: [{ month, count: 2, overdue: late }] })
   })
 })

@@ -78,7 +78,7 @@ const DOORS: readonly (readonly [string, z.ZodType, object])[] = [
     { request: { scheduledAt: '2026-11-09T17:00:00Z' }, monthsBack: 1 },
   ],
   ['PlanMonthOutput', messages.PlanMonthOutput, month],
-  ['SweepInput', messages.SweepInput, { registeredByDay: 12 }],
+  ['SweepInput', messages.SweepInput, { registeredByDay: 12, monthsBack: 1 }],
   ['Manifest', Manifest, manifest],
 ]
 
@@ -236,7 +236,7 @@ const EDGES: readonly (readonly [string, (value: never) => boolean, readonly unk
   ],
   [
     'the day of the month',
-    (registeredByDay: unknown) => messages.SweepInput.safeParse({ registeredByDay }).success,
+    (registeredByDay: unknown) => messages.SweepInput.safeParse({ registeredByDay, monthsBack: 1 }).success,
     [1, 2, 31],
     [0, 32],
   ],
