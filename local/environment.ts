@@ -46,5 +46,5 @@ export const clientEnvironment = (
   AWS_ENDPOINT_URL_STS: servers.aws.endpoint,
   AWS_REGION: 'ap-northeast-2',
   AWS_ACCESS_KEY_ID: 'local',
-  AWS_SECRET_ACCESS_KEY: 'local',
+  AWS_SECRET_ACCESS_KEY: 'local-secret-access-key',
 })

@@ -1,6 +1,7 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { MasterSecret, readMigratorEnv } from '../contract/migrator-env.ts'
 import { type Prepared, prepareDatabase } from '../job/prepare-database.ts'
+import { safeThrow } from '../job/safe-error.ts'
 
 /**
  * Brings the database to this deployment's schema before any new code takes traffic, and fails the deployment if it
@@ -13,12 +14,18 @@ import { type Prepared, prepareDatabase } from '../job/prepare-database.ts'
  * A second run applies nothing and grants the same again. The older migrator that a rollback calls finds a newer schema
  * and touches neither schema nor user: migrations expand first and contract later, so the older code runs on it.
  */
-export const handler = async (): Promise<Prepared> => {
+export const handler = (): Promise<Prepared> =>
+  migrateStage().catch((error: unknown) => {
+    // Lambda logs what an error carries, and mysql2's carry the statement.
+    throw safeThrow(error)
+  })
+
+const migrateStage = async (): Promise<Prepared> => {
   const env = readMigratorEnv(process.env)
   const { SecretString } = await new SecretsManagerClient({ region: env.AWS_REGION }).send(
     new GetSecretValueCommand({ SecretId: env.MASTER_SECRET_ARN }),
   )
-  const secret = MasterSecret.parse(JSON.parse(SecretString ?? '{}'))
+  const secret = secretOf(SecretString)
   const prepared = await prepareDatabase(
     {
       DATABASE_HOST: env.DATABASE_HOST,
@@ -35,4 +42,13 @@ export const handler = async (): Promise<Prepared> => {
   )
   console.log(JSON.stringify(prepared))
   return prepared
+}
+
+/** A parser's own message quotes what it could not read. */
+const secretOf = (text: string | undefined): ReturnType<typeof MasterSecret.parse> => {
+  try {
+    return MasterSecret.parse(JSON.parse(text ?? '{}'))
+  } catch {
+    throw new Error('The master secret is not what RDS writes: JSON with username and password. See MASTER_SECRET_ARN.')
+  }
 }

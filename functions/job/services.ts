@@ -20,6 +20,7 @@ import { Kept } from '../store/kept.ts'
 import { lendClient } from '../store/lent-client.ts'
 import { type LockClient, openLockClient } from '../store/lock/client.ts'
 import { lendLock, type OpenLockClient } from '../store/lock/lend.ts'
+import { safeLogValue } from './safe-error.ts'
 
 /** What one invocation works with. It owns all of this until it ends; nothing of it works afterwards. */
 export type Services = {
@@ -79,7 +80,7 @@ export class Sandbox {
       lock: lendLock(() => openLockClient(env), this.#lock, invocation),
       s3: lendClient(this.#s3, 'S3', invocation, AWS_CALL_TIMEOUT_MS),
       sns: lendClient(this.#sns, 'SNS', invocation, TOPIC_CALL_TIMEOUT_MS),
-      logger: new Logger({ serviceName: this.#task }),
+      logger: new Logger({ serviceName: this.#task, jsonReplacerFn: safeLogValue }),
       metrics: metricsOf(env.STAGE),
     }
     return { services, end: () => invocation.end() }

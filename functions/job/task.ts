@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { FAILURE_FAMILIES, Failure, isFailure } from '../contract/errors.ts'
 import type { FunctionName } from '../contract/tasks.ts'
 import { tokenDigest } from '../store/lock/holder.ts'
+import { safeThrow } from './safe-error.ts'
 import { Sandbox, type Services } from './services.ts'
 
 /** One invocation: what it owns and the time that is left. */
@@ -70,7 +71,7 @@ export const task = <Input extends z.ZodType, Output>(
       return await work(parseInput(schema, event), { ...services, remainingMs })
     } catch (error) {
       report(services, error)
-      throw error
+      throw safeThrow(error)
     } finally {
       end()
       if (services.metrics.hasStoredMetrics()) services.metrics.publishStoredMetrics()

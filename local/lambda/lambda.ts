@@ -140,7 +140,7 @@ export class Lambda {
       AWS_REGION: this.#options.region,
       AWS_DEFAULT_REGION: this.#options.region,
       AWS_ACCESS_KEY_ID: 'local',
-      AWS_SECRET_ACCESS_KEY: 'local',
+      AWS_SECRET_ACCESS_KEY: 'local-secret-access-key',
       AWS_LAMBDA_FUNCTION_NAME: fn.name,
       AWS_LAMBDA_FUNCTION_VERSION: '1',
       AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(fn.memoryMb),

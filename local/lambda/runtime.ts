@@ -15,6 +15,14 @@ const errorOf = (thrown: unknown): FunctionError => {
   return { errorType: thrown.name, errorMessage: thrown.message, trace: thrown.stack?.split('\n') ?? [] }
 }
 
+/** Lambda's runtime logs the error of an invocation with everything that hangs on it. */
+const logged = (thrown: unknown): string =>
+  JSON.stringify(thrown, (_, value: unknown) =>
+    value instanceof Error
+      ? { ...value, errorType: value.name, errorMessage: value.message, stack: value.stack?.split('\n') }
+      : value,
+  )
+
 const send = (message: SandboxMessage, then?: () => void): void => {
   process.send?.(message, undefined, undefined, then)
 }
@@ -36,6 +44,7 @@ const serve = async (handler: Handler, invocation: Invocation): Promise<Outcome>
     const result = await handler(JSON.parse(invocation.event), contextOf(invocation))
     return { payload: JSON.stringify(result) ?? 'null' }
   } catch (error) {
+    console.error(`${new Date().toISOString()}\t${invocation.requestId}\tERROR\tInvoke Error\t${logged(error)}`)
     return { error: errorOf(error) }
   }
 }

@@ -24,7 +24,7 @@ export type LockServer = Address & {
 }
 
 /** The functions' user; created after the migrations. */
-const APP: Account = { user: 'sharelock_app', password: 'local-app' }
+const APP: Account = { user: 'sharelock_app', password: 'local-app-password' }
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/
 

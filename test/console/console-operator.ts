@@ -3,6 +3,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { type ConsoleOptions, type RunningConsole, startConsole } from '../../bin/console/server.ts'
 import { createOperations } from '../../bin/operations/create-operations.ts'
 import { type Browser, startBrowser } from '../support/chromium.ts'
+import type { Said } from '../support/secret-search.ts'
 import type { ShareFile } from '../support/share-file.ts'
 import type { TestSlice, TestStack } from '../support/test-stack.ts'
 
@@ -23,7 +24,7 @@ export class ConsoleOperator {
   /** Requests to anywhere but the console, errors of scripts, and what the content security policy refused. */
   readonly misdeeds: string[] = []
 
-  private constructor(page: Page, console: RunningConsole, browser: Browser) {
+  private constructor(page: Page, console: RunningConsole, browser: Browser, told: Said[]) {
     this.page = page
     this.url = console.url
     this.folder = console.folder
@@ -38,6 +39,14 @@ export class ConsoleOperator {
       this.misdeeds.push(`dialog: ${dialog.message()}`)
       void dialog.dismiss()
     })
+    page.on('response', (response) => {
+      // A page that is left before it has come tells nothing.
+      if (/html|json/.test(response.headers()['content-type'] ?? ''))
+        response.text().then(
+          (text) => told.push({ where: response.url(), text }),
+          () => undefined,
+        )
+    })
     page.on('console', (message) => {
       if (message.text().includes('Content Security Policy')) this.misdeeds.push(message.text())
     })
@@ -49,7 +58,7 @@ export class ConsoleOperator {
     const console = await startConsole({ ...options, operations: createOperations(process.env) })
     const browser = await startBrowser({ locale, viewport: { width: 1_280, height: 900 } })
     const page = browser.context.pages()[0] ?? (await browser.context.newPage())
-    const operator = new ConsoleOperator(page, console, browser)
+    const operator = new ConsoleOperator(page, console, browser, on.told)
     // Two busy cores: everything comes, sometimes late.
     page.setDefaultTimeout(WAIT_MS)
     await page.goto(console.url)

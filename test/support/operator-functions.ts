@@ -19,6 +19,7 @@ export const operatorFunctions = (on: TestStack) => {
     const { Payload, FunctionError } = await client.send(
       new InvokeCommand({ FunctionName: operatorFunctionName('local', name), Payload: JSON.stringify(input) }),
     )
+    on.told.push({ where: `${name} ${JSON.stringify(input)}`, text: Payload?.transformToString() ?? '' })
     const answer = JSON.parse(Payload?.transformToString() ?? 'null')
     if (FunctionError === undefined) return answer
     throw new Refused(answer.errorType, answer.errorMessage)

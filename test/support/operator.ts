@@ -71,7 +71,15 @@ export const useOperator = (on: () => TestStack): Operator => {
     folder = await mkdtemp(join(tmpdir(), 'sharelock-operator-'))
   })
   afterAll(() => rm(folder, { recursive: true, force: true }))
-  const start = (...args: string[]): Calling => calling(args, { ...on().stack.environment, SHARELOCK_POLL_MS: POLL_MS })
+  const start = (...args: string[]): Calling => {
+    const one = calling(args, { ...on().stack.environment, SHARELOCK_POLL_MS: POLL_MS })
+    const where = `sharelock ${args.join(' ')}`
+    void one.ended.then(
+      ({ stdout, stderr }) => on().told.push({ where, text: stdout }, { where, text: stderr }),
+      () => undefined,
+    )
+    return one
+  }
   return {
     calling: start,
     call: (...args) => start(...args).ended,

@@ -5,32 +5,13 @@ import { Redis } from 'ioredis'
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise'
 import type { ExecutionRequest } from '../../functions/contract/messages.ts'
 import type { Stack } from '../../local/stack.ts'
+import { causeText, type Ended, type Output } from './ended.ts'
 import { Consumer } from './events.ts'
 import type { LockRelay } from './lock-relay.ts'
 import type { DatabaseRelay } from './relay.ts'
+import { type Said, searchSecrets } from './secret-search.ts'
 import { type ShareFile, stagedObjects } from './share-file.ts'
 import type { StorageRelay } from './storage-relay.ts'
-
-/** How an execution ended, as DescribeExecution tells it. */
-export type Ended = {
-  readonly arn: string
-  readonly name: string
-  readonly status: string
-  readonly error: string | undefined
-  readonly cause: string
-  readonly output: Output
-}
-
-/** What tests look at in the final state of an execution. */
-export type Output = {
-  readonly job?: { readonly id: number; readonly fence: number; readonly state: string; readonly outcome: string }
-  readonly staged?: { readonly digest: string; readonly rows: number; readonly chunks: number }
-  readonly lock?: { readonly held: boolean }
-  readonly reacquire?: { readonly count: number }
-  readonly publish?: { readonly published: number }
-  readonly release?: { readonly released: boolean }
-  readonly replan?: { readonly Error: string }
-}
 
 /** What stands between the functions and their stores, where a test asked for it. */
 export type Relays = {
@@ -44,6 +25,7 @@ export type TestSlice = { readonly distributor: string; readonly month: string }
 const REGION = 'ap-northeast-2'
 const POLL_MS = 25
 const ENDS_WITHIN_MS = 120_000
+const SECRETS_SHOWN = 10
 /** A running stack, an operator's clients to it, and eyes of our own on its stores. */
 export class TestStack {
   /** Digests of the staged sources that `stage` wrote. */
@@ -126,7 +108,7 @@ export class TestStack {
       if (status !== 'RUNNING') {
         await this.stack.lambda.settled()
         const end = { arn: executionArn, name: name ?? '', status: status ?? '', error }
-        return { ...end, cause: messageOf(cause), output: JSON.parse(output ?? '{}') as Output }
+        return { ...end, cause: causeText(cause), output: JSON.parse(output ?? '{}') as Output }
       }
       if (Date.now() > deadline) throw new Error(`${executionArn} still runs after ${withinMs} ms`)
       await new Promise((resume) => setTimeout(resume, POLL_MS))
@@ -194,7 +176,17 @@ export class TestStack {
     this.outside = await connectOutside(this.stack)
   }
 
+  /** What operators were told; searched for secrets when the stack stops. */
+  readonly told: Said[] = []
+
+  /** Stops the stack, and fails where anything it said had a secret in it. */
   async close(): Promise<void> {
+    // Before the run's folder goes, and its logs with it.
+    const found = await searchSecrets(this.stack, this.told).finally(() => this.#stop())
+    if (found.length > 0) throw new Error(`Secrets were told:\n${found.slice(0, SECRETS_SHOWN).join('\n')}`)
+  }
+
+  async #stop(): Promise<void> {
     this.valkey.disconnect()
     this.sfn.destroy()
     this.s3.destroy()
@@ -207,15 +199,6 @@ export class TestStack {
 const given = <Relay>(relay: Relay | undefined): Relay => {
   if (relay === undefined) throw new Error('This stack was started without that relay')
   return relay
-}
-
-/** A Lambda failure's cause is JSON text, as in AWS; a person reads its message. */
-const messageOf = (cause: string | undefined): string => {
-  try {
-    return String((JSON.parse(cause ?? '') as { errorMessage?: string }).errorMessage)
-  } catch {
-    return cause ?? ''
-  }
 }
 
 const connectOutside = async ({ database }: Stack): Promise<Connection> => {

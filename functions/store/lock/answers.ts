@@ -61,11 +61,18 @@ export const isLoginRefused = (error: unknown): boolean =>
 const withoutArguments = (message: string): string =>
   message.replace(/,? with args beginning with:.*/s, '').slice(0, 200)
 
+/** The client hangs the command onto an error: the lock's token, or the login that a connection began with. */
+const withoutCommand = (error: unknown): unknown => {
+  if (error instanceof Error && 'command' in error) delete error.command
+  return error
+}
+
 /**
  * Names what came instead of a reply. An answered refusal is no outage: waiting does not help it, and a run may not go
  * around it without a lock, for Valkey runs and other runs may well hold theirs.
  */
-export const lockFailure = (error: unknown, key: string): Failure => {
+export const lockFailure = (thrown: unknown, key: string): Failure => {
+  const error = withoutCommand(thrown)
   if (!isAnswer(error))
     return new Failure(
       'LockUnreachable',

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Ended } from '../../support/ended.ts'
 import { answerOf, callAgain } from '../../support/faults.ts'
 import { fingerprintOf, jobsOf, lockOf } from '../../support/invariants.ts'
-import type { Ended } from '../../support/test-stack.ts'
 import { atMost, type Cell, type Fault, nameOf, startAgain } from '../fault.ts'
 import { letLockExpire } from '../judge.ts'
 import type { Moment } from '../moments.ts'
