@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { Database } from '../../functions/store/database.ts'
 import { putDistributor } from '../../functions/store/distributor.ts'
+import { holdTask } from '../support/faults.ts'
 import { expectSettled } from '../support/invariants.ts'
 import { shareFile } from '../support/share-file.ts'
 import { useStack } from '../support/stack.ts'
@@ -83,6 +84,29 @@ describe('the dispatch', () => {
       { distributor: present.distributor, reason: expect.stringMatching(/^job \d+, requested by kim, REGISTERED at /) },
     ])
     await expectSettled(on(), present, correction)
+  })
+})
+
+describe('an operator who began before the dispatch and had no job open yet', () => {
+  test('wins: the dispatched run waits for the lock, is refused by name, and the dispatch is green', async () => {
+    const slice = await on().newSlice('2026-08')
+    await on().put(`incoming/${slice.distributor}/${slice.month}.csv`, shareFile(400, 24).csv)
+    const correction = shareFile(390, 25)
+    const atOpen = holdTask(on(), 'OpenJob', slice)
+    const operators = await on().start({ ...slice, source: await on().upload(correction), requestedBy: 'kim' })
+    await atOpen.reached
+    const waits = holdTask(on(), 'AcquireLock', slice, { skip: 1 })
+    const dispatched = dispatch({ month: slice.month })
+    await waits.reached
+    waits.release()
+    atOpen.release()
+    expect(await on().ended(operators)).toMatchObject({ status: 'SUCCEEDED' })
+    expect(await dispatched).toMatchObject({ status: 'SUCCEEDED', output: { outcomes: ['started'] } })
+    const run = on()
+      .stack.engine.executions()
+      .find(({ name }) => name.startsWith(`${slice.distributor}-${slice.month}-scheduled-`))
+    expect(await on().ended(run?.arn ?? '')).toMatchObject({ status: 'FAILED', error: 'PlanMoved' })
+    await expectSettled(on(), slice, correction)
   })
 })
 
