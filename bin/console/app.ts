@@ -4,9 +4,11 @@ import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { languageDetector } from 'hono/language'
 import { methodNotAllowed } from 'hono/method-not-allowed'
+import { getPath } from 'hono/utils/url'
 import { changes } from './changes.ts'
 import { answer, type Console, type Env, viewOf } from './context.ts'
-import { enter, headers, ownHost, ownOrigin, signedIn } from './guard.ts'
+import { askToEnter, enter, headers, ownHost, ownOrigin, signedIn } from './guard.ts'
+import { pathInside } from './home.ts'
 import { lookAtMonths, lookAtSlice, sliceOf } from './looks.ts'
 import { ASKED, askPage } from './pages/ask.ts'
 import { overviewPage } from './pages/overview.ts'
@@ -48,11 +50,17 @@ const noticeOf = (words: Words, name: string | undefined): string | null =>
 export const consoleApp = (desk: Console): Hono<Env> => {
   const { operations } = desk
   const speeds = new Speeds()
-  const app = new Hono<Env>()
+  const { home } = desk.session
+  const pathOf = (request: Request): string => {
+    const path = getPath(request)
+    // No page lies outside: the path before it keeps it from being taken for one inside.
+    return pathInside(home, path) ?? `/outside${path}`
+  }
+  const app = new Hono<Env>({ getPath: pathOf })
   app.onError((error, c) => problem(desk, c, error))
   app.notFound(async (c) => {
     const view = viewOf(desk, c)
-    return await answer(c, view, problemPage(view, 'NotFound', view.words.problemPage, false), 404)
+    return await answer(desk, c, view, problemPage(view, 'NotFound', view.words.problemPage, false), 404)
   })
 
   app.use(headers)
@@ -62,10 +70,11 @@ export const consoleApp = (desk: Console): Hono<Env> => {
       supportedLanguages: [...LANGUAGES],
       fallbackLanguage: 'en',
       lookupCookie: 'sharelock-language',
-      cookieOptions: { sameSite: 'Strict', httpOnly: true, path: '/' },
+      cookieOptions: { sameSite: 'Strict', httpOnly: true, path: home },
     }),
   )
-  app.get('/enter', enter(desk))
+  app.get('/enter', askToEnter(desk))
+  app.post('/enter', ownOrigin, bodyLimit({ maxSize: FORM_BYTES_MAX }), enter(desk))
   app.use(signedIn(desk))
   app.use(ownOrigin)
   app.use(
@@ -73,7 +82,7 @@ export const consoleApp = (desk: Console): Hono<Env> => {
       app,
       onMethodNotAllowed: async (c, methods) => {
         const view = viewOf(desk, c)
-        const page = await answer(c, view, problemPage(view, 'Usage', view.words.problemMethod, false), 405)
+        const page = await answer(desk, c, view, problemPage(view, 'Usage', view.words.problemMethod, false), 405)
         page.headers.set('Allow', methods.join(', '))
         return page
       },
@@ -92,7 +101,7 @@ export const consoleApp = (desk: Console): Hono<Env> => {
 
   app.get('/', async (c) => {
     const view = viewOf(desk, c)
-    return await answer(c, view, overviewPage(view, await lookAtMonths(operations, c.req.query('to'))))
+    return await answer(desk, c, view, overviewPage(view, await lookAtMonths(operations, c.req.query('to'))))
   })
 
   app.get('/slices/:distributor/:month', async (c) => {
@@ -100,14 +109,14 @@ export const consoleApp = (desk: Console): Hono<Env> => {
     const slice = sliceOf(c.req.param('distributor'), c.req.param('month'))
     const { job, execution, notice } = c.req.query()
     const look = await lookAtSlice(operations, speeds, slice, { job, execution })
-    return await answer(c, view, slicePage(view, { ...look, notice: noticeOf(view.words, notice) }))
+    return await answer(desk, c, view, slicePage(view, { ...look, notice: noticeOf(view.words, notice) }))
   })
 
   for (const action of ASKED)
     app.get(`/slices/:distributor/:month/ask/${action}`, async (c) => {
       const view = viewOf(desk, c)
       const report = await operations.show(sliceOf(c.req.param('distributor'), c.req.param('month')))
-      return await answer(c, view, askPage(view, action, report, null))
+      return await answer(desk, c, view, askPage(view, action, report, null))
     })
 
   app.route('/', starts(desk))

@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { sliceName } from '../../functions/contract/words.ts'
 import { OperationError, type SliceName, type StartOptions } from '../operations/operations.ts'
-import { type Asked, answer, type Console, type Env, viewOf } from './context.ts'
+import { type Asked, answer, type Console, type Env, goTo, viewOf } from './context.ts'
 import { sliceAddress, sliceOf } from './looks.ts'
 import { type Asked as Action, askPage } from './pages/ask.ts'
 import { planPage } from './pages/plan.ts'
@@ -54,7 +54,7 @@ export const changes = (desk: Console): Hono<Env> => {
   app.post('/slices/:distributor/:month/undo', async (c) => {
     await ownFields(desk, c)
     const plan = await operations.planUndo(sliceOf(c.req.param('distributor'), c.req.param('month')))
-    return c.redirect(`/plans/${await plans.keep({ kind: 'undo', plan, file: null })}`, 303)
+    return goTo(desk, c, `/plans/${await plans.keep({ kind: 'undo', plan, file: null })}`)
   })
 
   app.post('/plans/:id/start', async (c) => {
@@ -67,13 +67,13 @@ export const changes = (desk: Console): Hono<Env> => {
       const { executionArn, joined } = await operations[kept.kind](kept.plan, optionsOf(fields))
       await plans.forget(id)
       const notice = joined ? 'Joined' : kept.kind === 'undo' ? 'Undone' : 'Started'
-      return c.redirect(sliceAddress(kept.plan, executionArn, notice), 303)
+      return goTo(desk, c, sliceAddress(kept.plan, executionArn, notice))
     } catch (error) {
       if (!(error instanceof OperationError)) throw error
       const { words } = view
       const isTyped = error.name === 'Unconfirmed'
       const problem = isTyped ? words.mistyped(sliceName(kept.plan)) : problemLine(words, error)
-      return await answer(c, view, planPage(view, id, kept, problem), STATUS_OF[error.name])
+      return await answer(desk, c, view, planPage(view, id, kept, problem), STATUS_OF[error.name])
     }
   })
 
@@ -110,11 +110,17 @@ const act = async (
   const slice = sliceOf(c.req.param('distributor'), c.req.param('month'))
   try {
     const { execution, notice } = await run(slice, fields)
-    return c.redirect(sliceAddress(slice, execution, notice), 303)
+    return goTo(desk, c, sliceAddress(slice, execution, notice))
   } catch (error) {
     if (!(error instanceof OperationError) || error.name === 'Unreachable') throw error
     const view = viewOf(desk, c)
     const report = await desk.operations.show(slice)
-    return await answer(c, view, askPage(view, action, report, problemLine(view.words, error)), STATUS_OF[error.name])
+    return await answer(
+      desk,
+      c,
+      view,
+      askPage(view, action, report, problemLine(view.words, error)),
+      STATUS_OF[error.name],
+    )
   }
 }

@@ -1,6 +1,7 @@
 import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 import type { Operations } from '../operations/operations.ts'
+import { belowHome, pathInside } from './home.ts'
 import { layout, type Page, type View } from './pages/layout.ts'
 import type { Plans } from './plans.ts'
 import type { Session } from './session.ts'
@@ -32,6 +33,7 @@ export const languageOf = (c: Asked): Language => (c.get('language') === 'ko' ? 
 export const viewOf = (desk: Console, c: Asked): View => {
   const url = new URL(c.req.url)
   url.searchParams.delete('lang')
+  url.pathname = pathInside(desk.session.home, url.pathname) ?? url.pathname
   return {
     words: wordsOf(languageOf(c)),
     language: languageOf(c),
@@ -42,5 +44,14 @@ export const viewOf = (desk: Console, c: Asked): View => {
   }
 }
 
-export const answer = (c: Asked, view: View, page: Page, status: Status = 200): Response | Promise<Response> =>
-  c.html(layout(view, page), status)
+export const answer = async (
+  { session }: Console,
+  c: Asked,
+  view: View,
+  page: Page,
+  status: Status = 200,
+): Promise<Response> => c.html(belowHome(session.home, String(await layout(view, page))), status)
+
+/** On to another page of the console, after a change. */
+export const goTo = ({ session }: Console, c: Asked, address: string): Response =>
+  c.redirect(`${session.home}${address}`, 303)

@@ -1,8 +1,9 @@
 import { getCookie, setCookie } from 'hono/cookie'
 import { createMiddleware } from 'hono/factory'
 import { secureHeaders } from 'hono/secure-headers'
-import { type Asked, type Console, type Env, languageOf } from './context.ts'
-import { enterPage } from './pages/problem.ts'
+import { type Asked, type Console, type Env, goTo, languageOf } from './context.ts'
+import { belowHome } from './home.ts'
+import { doorPage, enterPage } from './pages/problem.ts'
 import { ForeignRequest } from './session.ts'
 import { wordsOf } from './words/language.ts'
 
@@ -39,15 +40,28 @@ export const ownHost = (desk: Console) =>
     return await next()
   })
 
-/** `/enter?token=...`: once, the token is traded for the session's cookie. */
-export const enter = (desk: Console) => (c: Asked) => {
-  const cookie = desk.session.enter(c.req.query('token') ?? '')
-  if (cookie === null) {
-    const words = wordsOf(languageOf(c))
-    return c.html(enterPage(words, languageOf(c), words.enterUsed), 403)
+const refuseToken = (c: Asked) => {
+  const words = wordsOf(languageOf(c))
+  return c.html(enterPage(words, languageOf(c), words.enterUsed), 403)
+}
+
+/** GET of `/enter?token=...` only asks: the preview of a chat, or `curl -I`, must not use the address up. */
+export const askToEnter =
+  ({ session }: Console) =>
+  (c: Asked) => {
+    const token = c.req.query('token') ?? ''
+    if (!session.admits(token)) return refuseToken(c)
+    return c.html(belowHome(session.home, String(doorPage(wordsOf(languageOf(c)), languageOf(c), token))))
   }
-  setCookie(c, desk.cookie, cookie, { httpOnly: true, sameSite: 'Strict', path: '/' })
-  return c.redirect('/', 303)
+
+/** POST of the form that it answers with: once, the token is traded for the session's cookie. */
+export const enter = (desk: Console) => async (c: Asked) => {
+  const { token } = await c.req.parseBody()
+  const cookie = desk.session.enter(typeof token === 'string' ? token : '')
+  if (cookie === null) return refuseToken(c)
+  // Below the home alone: a cookie for `/` goes to every port of this computer that the browser opens.
+  setCookie(c, desk.cookie, cookie, { httpOnly: true, sameSite: 'Strict', path: desk.session.home })
+  return goTo(desk, c, '/')
 }
 
 export const signedIn = (desk: Console) =>

@@ -25,15 +25,15 @@ export const problem = async (desk: Console, c: Asked, error: unknown): Promise<
   const view = viewOf(desk, c)
   const { words } = view
   if (error instanceof ForeignRequest)
-    return await answer(c, view, problemPage(view, 'Usage', words.problemForged, false), 403)
+    return await answer(desk, c, view, problemPage(view, 'Usage', words.problemForged, false), 403)
   if (error instanceof UploadTooLarge)
-    return await answer(c, view, problemPage(view, 'Usage', words.problemTooLarge, false), 413)
+    return await answer(desk, c, view, problemPage(view, 'Usage', words.problemTooLarge, false), 413)
   if (error instanceof MalformedUpload)
-    return await answer(c, view, problemPage(view, 'Usage', words.problemMalformed, false), 400)
+    return await answer(desk, c, view, problemPage(view, 'Usage', words.problemMalformed, false), 400)
   const name = error instanceof OperationError ? error.name : 'Failed'
   // A form that was sent is not sent again by a page that refreshes itself.
   const canRetry = c.req.method === 'GET'
-  return await answer(c, view, problemPage(view, name, messageOf(error), canRetry), STATUS_OF[name])
+  return await answer(desk, c, view, problemPage(view, name, messageOf(error), canRetry), STATUS_OF[name])
 }
 
 /** A refusal in one line, for the form that comes back: its kind in the page's language, then its own sentence. */

@@ -54,7 +54,7 @@ export const startConsole = async (options: ConsoleOptions): Promise<RunningCons
       await plans.forgetAll()
       await rm(folder, { recursive: true, force: true })
     }
-    return { url: `http://${LOOPBACK}:${port}/enter?token=${session.token}`, folder, close }
+    return { url: `http://${LOOPBACK}:${port}${session.home}/enter?token=${session.token}`, folder, close }
   } catch (error) {
     await rm(folder, { recursive: true, force: true })
     throw error

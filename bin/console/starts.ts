@@ -3,7 +3,7 @@ import { Hono } from 'hono'
 import { Month } from '../../functions/contract/messages.ts'
 import { addMonths, currentMonth } from '../command/text.ts'
 import { OperationError, type StartPlan } from '../operations/operations.ts'
-import { type Asked, answer, type Console, type Env, viewOf } from './context.ts'
+import { type Asked, answer, type Console, type Env, goTo, viewOf } from './context.ts'
 import { planPage } from './pages/plan.ts'
 import { startPage } from './pages/start.ts'
 import { receiveUpload, type Upload } from './upload.ts'
@@ -36,7 +36,7 @@ export const starts = (desk: Console): Hono<Env> => {
       const staying = plan.validation.accepted ? file : null
       const id = await plans.keep({ kind: 'start', plan, file: staying })
       isKept = staying !== null
-      return c.redirect(`/plans/${id}`, 303)
+      return goTo(desk, c, `/plans/${id}`)
     } finally {
       if (file !== null && !isKept) await rm(file, { force: true })
     }
@@ -47,7 +47,7 @@ export const starts = (desk: Console): Hono<Env> => {
     const id = c.req.param('id')
     const plan = plans.get(id)
     if (plan === undefined) throw new OperationError('NotFound', view.words.planGone)
-    return await answer(c, view, planPage(view, id, plan, null))
+    return await answer(desk, c, view, planPage(view, id, plan, null))
   })
 
   return app
@@ -74,5 +74,5 @@ const showForm = async (
     bytesMax: desk.uploadBytesMax,
     problem,
   }
-  return await answer(c, view, startPage(view, form), problem === null ? 200 : 400)
+  return await answer(desk, c, view, startPage(view, form), problem === null ? 200 : 400)
 }

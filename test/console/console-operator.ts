@@ -6,6 +6,7 @@ import { type Browser, startBrowser } from '../support/chromium.ts'
 import type { Said } from '../support/secret-search.ts'
 import type { ShareFile } from '../support/share-file.ts'
 import type { TestSlice, TestStack } from '../support/test-stack.ts'
+import { homeOf } from './home.ts'
 
 const WAIT_MS = 90_000
 
@@ -15,6 +16,8 @@ export type Choice = Pick<ConsoleOptions, 'uploadBytesMax'> & { readonly locale?
 export class ConsoleOperator {
   readonly page: Page
   readonly origin: string
+  /** Where its pages lie. */
+  readonly home: string
   /** The address that was printed; it has been used. */
   readonly url: string
   /** Where the console keeps uploads. */
@@ -29,6 +32,7 @@ export class ConsoleOperator {
     this.url = console.url
     this.folder = console.folder
     this.origin = new URL(console.url).origin
+    this.home = homeOf(console.url)
     this.#console = console
     this.#browser = browser
     page.on('request', (request) => {
@@ -62,11 +66,13 @@ export class ConsoleOperator {
     // Two busy cores: everything comes, sometimes late.
     page.setDefaultTimeout(WAIT_MS)
     await page.goto(console.url)
+    await page.getByRole('button').click()
+    await page.waitForURL(`${operator.home}/`)
     return operator
   }
 
   async open(path: string): Promise<void> {
-    await this.page.goto(`${this.origin}${path}`)
+    await this.page.goto(`${this.home}${path}`)
   }
 
   async openSlice({ distributor, month }: TestSlice): Promise<void> {

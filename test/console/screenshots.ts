@@ -6,6 +6,7 @@ import { startConsole } from '../../bin/console/server.ts'
 import { ROOT } from '../../local/paths.ts'
 import { startBrowser } from '../support/chromium.ts'
 import { startDemo } from './demo.ts'
+import { homeOf } from './home.ts'
 
 /**
  * `node test/console/screenshots.ts` writes the pictures of the README into docs/screenshots: a local stack is filled
@@ -28,11 +29,11 @@ type Picture = {
 const SQUARES_FULL = 20
 const WAIT_MS = 300_000
 
-const take = async (page: Page, origin: string, picture: Picture): Promise<void> => {
+const take = async (page: Page, home: string, picture: Picture): Promise<void> => {
   const { name, path, scheme, language, viewport } = picture
   await page.setViewportSize(viewport)
   await page.emulateMedia({ colorScheme: scheme })
-  await page.goto(`${origin}${path}?lang=${language}`)
+  await page.goto(`${home}${path}?lang=${language}`)
   const file = join(FOLDER, `${name}.png`)
   await page.screenshot({ path: file, fullPage: true })
   const { size } = await stat(file)
@@ -47,12 +48,14 @@ const main = async (): Promise<void> => {
   const browser = await startBrowser()
   try {
     const page = browser.context.pages()[0] ?? (await browser.context.newPage())
-    const { origin } = new URL(served.url)
+    const home = homeOf(served.url)
     await page.goto(served.url)
+    await page.getByRole('button').click()
+    await page.waitForURL(`${home}/`)
     // Looked at while it runs: the speed is that of several looks.
     const { distributor, month } = demo.halted
     const job = `/slices/ARIA/${month}`
-    await page.goto(`${origin}${job}`)
+    await page.goto(`${home}${job}`)
     await demo.startLarge()
     await page.locator('#standing', { hasText: 'REGISTERING' }).waitFor({ timeout: WAIT_MS })
     await page
@@ -60,13 +63,13 @@ const main = async (): Promise<void> => {
       .nth(SQUARES_FULL - 1)
       .waitFor({ timeout: WAIT_MS })
     const [light, dark] = ['light', 'dark'] as const
-    await take(page, origin, { name: 'job-light', path: job, scheme: light, language: 'en', viewport: WIDE })
-    await take(page, origin, { name: 'job-dark', path: job, scheme: dark, language: 'ko', viewport: WIDE })
-    await take(page, origin, { name: 'job-phone', path: job, scheme: light, language: 'ko', viewport: PHONE })
-    await take(page, origin, { name: 'overview-light', path: '/', scheme: light, language: 'en', viewport: WIDE })
-    await take(page, origin, { name: 'overview-dark', path: '/', scheme: dark, language: 'ko', viewport: WIDE })
+    await take(page, home, { name: 'job-light', path: job, scheme: light, language: 'en', viewport: WIDE })
+    await take(page, home, { name: 'job-dark', path: job, scheme: dark, language: 'ko', viewport: WIDE })
+    await take(page, home, { name: 'job-phone', path: job, scheme: light, language: 'ko', viewport: PHONE })
+    await take(page, home, { name: 'overview-light', path: '/', scheme: light, language: 'en', viewport: WIDE })
+    await take(page, home, { name: 'overview-dark', path: '/', scheme: dark, language: 'ko', viewport: WIDE })
     const halted = `/slices/${distributor}/${month}`
-    await take(page, origin, { name: 'halted-light', path: halted, scheme: light, language: 'en', viewport: WIDE })
+    await take(page, home, { name: 'halted-light', path: halted, scheme: light, language: 'en', viewport: WIDE })
   } finally {
     await browser.close()
     await served.close()

@@ -5,7 +5,10 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
+import { startConsole } from '../../bin/console/server.ts'
+import { createOperations } from '../../bin/operations/create-operations.ts'
 import { useConsole } from '../console/console-operator.ts'
+import { homeOf } from '../console/home.ts'
 import { expectSettled, jobsOf } from '../support/invariants.ts'
 import { shareFile } from '../support/share-file.ts'
 import { useStack } from '../support/stack.ts'
@@ -32,7 +35,7 @@ const ask = async (path: string, { method = 'GET', headers = {}, body, isSignedI
   const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
   return await new Promise<Answer>((resolve, reject) => {
     const all = { ...(isSignedIn ? { cookie } : {}), ...headers }
-    const sent = request(`${kim().origin}${path}`, { method, headers: all, agent: false }, (response) => {
+    const sent = request(`${kim().home}${path}`, { method, headers: all, agent: false }, (response) => {
       let text = ''
       response.setEncoding('utf8')
       response.on('data', (piece: string) => {
@@ -62,12 +65,80 @@ const multipart = (fields: Readonly<Record<string, string>>, file: string) => {
 }
 
 test('the printed address works once; a second browser is told to start again', async () => {
-  const again = await ask(new URL(kim().url).pathname + new URL(kim().url).search, { isSignedIn: false })
+  const again = await ask(kim().url.slice(kim().home.length), { isSignedIn: false })
   expect(again).toMatchObject({ status: 403 })
   expect(again.headers['set-cookie'] ?? []).not.toContainEqual(expect.stringMatching(/^sharelock-\d+=/))
   expect(again.text).toContain('An address works once.')
   expect(again.text).toContain('Run `sharelock console` again')
   expect(await ask('/enter?token=guess', { isSignedIn: false })).toMatchObject({ status: 403 })
+})
+
+test('looking at the printed address does not use it up; pressing its button does, once', async () => {
+  const other = await startConsole({ operations: createOperations(process.env) })
+  try {
+    const home = homeOf(other.url)
+    const token = new URL(other.url).searchParams.get('token') ?? ''
+    const headers = { 'content-type': FORM, origin: new URL(other.url).origin }
+    const press = (body: string, more = {}) =>
+      fetch(`${home}/enter`, { method: 'POST', headers: { ...headers, ...more }, body, redirect: 'manual' })
+    for (const method of ['HEAD', 'GET', 'HEAD', 'GET']) {
+      const looked = await fetch(other.url, { method })
+      expect({ status: looked.status, cookies: looked.headers.getSetCookie() }).toEqual({ status: 200, cookies: [] })
+    }
+    expect((await press(`token=${token}`, { origin: 'http://evil.example' })).status).toBe(403)
+    expect((await press('token=guess')).status).toBe(403)
+    const entered = await press(`token=${token}`)
+    expect(entered.status).toBe(303)
+    expect(entered.headers.getSetCookie()).toEqual([expect.stringContaining(`Path=${new URL(home).pathname};`)])
+    expect((await press(`token=${token}`)).status).toBe(403)
+    expect((await fetch(other.url)).status).toBe(403)
+  } finally {
+    await other.close()
+  }
+})
+
+test('another server of this computer, opened in the same browser, is sent nothing of the session', async () => {
+  const heard: string[] = []
+  const other = createServer((request, response) => {
+    heard.push(`${request.url} ${JSON.stringify(request.headers)}`)
+    response.setHeader('content-type', 'text/html')
+    response.end('<link rel="stylesheet" href="/assets/console.css"><img src="/start"><p>Hello</p>')
+  })
+  await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening))
+  try {
+    const { port } = other.address() as AddressInfo
+    const page = await kim().page.context().newPage()
+    for (const path of ['/', '/enter', '/slices/ARIA/2026-10', '/start']) {
+      await page.goto(`${kim().home}/`)
+      // As a link on the console's own page would lead there.
+      await Promise.all([
+        page.waitForURL(`http://127.0.0.1:${port}${path}`),
+        page.evaluate(`location.href = "http://127.0.0.1:${port}${path}"`),
+      ])
+      await page.goto(`http://127.0.0.1:${port}${path}`)
+    }
+    const cookies = await kim().page.context().cookies()
+    await page.close()
+    expect(heard.length).toBeGreaterThan(8)
+    const session = cookies.filter(({ name }) => name === `sharelock-${new URL(kim().origin).port}`)
+    const secrets = [new URL(kim().home).pathname.slice(1), ...session.map(({ value }) => value)]
+    expect(secrets).toHaveLength(2)
+    for (const secret of secrets) expect(heard.filter((line) => line.includes(secret))).toEqual([])
+    expect(heard.filter((line) => line.includes(`sharelock-${new URL(kim().origin).port}`))).toEqual([])
+  } finally {
+    other.closeAllConnections()
+    other.close()
+  }
+})
+
+test('outside its own path the console says no more than how to get in, with or without the cookie', async () => {
+  const cookies = await kim().page.context().cookies()
+  const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
+  for (const path of ['/', '/start', '/assets/console.css', `${new URL(kim().home).pathname}x/`, '/enter?token=x']) {
+    expect((await fetch(`${kim().origin}${path}`)).status).toBe(401)
+    const known = await fetch(`${kim().origin}${path}`, { headers: { cookie } })
+    expect(known.status).toBe(404)
+  }
 })
 
 test.each(['/', '/start', '/slices/ARIA/2026-10', '/assets/console.js', '/nothing'])(
@@ -83,7 +154,7 @@ test.each(['/', '/start', '/slices/ARIA/2026-10', '/assets/console.js', '/nothin
 
 test('the session is in a cookie that no script reads and no other site sends', async () => {
   const [session] = (await kim().page.context().cookies()).filter(({ name }) => /^sharelock-\d+$/.test(name))
-  expect(session).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/' })
+  expect(session).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: new URL(kim().home).pathname })
   expect(session?.value.length).toBeGreaterThanOrEqual(43)
 })
 
@@ -153,7 +224,7 @@ test('a change that another origin asks for, or that does not carry the secret o
 test("a page on another port of this computer, whose forms carry the session's cookie, stops nothing", async () => {
   const slice = await on().newSlice()
   await on().run({ ...slice, source: await on().upload(FILE) })
-  const action = `${kim().origin}/slices/${slice.distributor}/2026-10/stop`
+  const action = `${kim().home}/slices/${slice.distributor}/2026-10/stop`
   const csrf = await csrfAt('/start')
   const evil = createServer((_, response) => {
     response.setHeader('content-type', 'text/html')
@@ -222,7 +293,9 @@ test('while a small upload that unpacks to much is checked, pages are answered',
   expect(isChecked).toBe(false)
   const { status, headers: answered } = await check
   expect(status).toBe(303)
-  expect((await ask(String(answered.location))).text).toContain('of 600,000 errors')
+  expect((await ask(String(answered.location).slice(new URL(kim().home).pathname.length))).text).toContain(
+    'of 600,000 errors',
+  )
 })
 
 test('an upload without the secret of the form, or cut off, leaves nothing', async () => {
@@ -244,5 +317,5 @@ test('the browser says that a file is too large before it sends it', async () =>
   await input.setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.alloc(UPLOAD_BYTES_MAX + 1) })
   await kim().press('Check the file')
   expect(await kim().page.evaluate('document.querySelector("[type=file]").validationMessage')).toContain('gzip')
-  expect(new URL(kim().page.url()).pathname).toBe('/start')
+  expect(new URL(kim().page.url()).pathname).toMatch(/^\/[\w-]{43}\/start$/)
 })

@@ -57,8 +57,8 @@ test('the overview shows a month as late, running and settled, by itself', async
   const [slice, other] = [await on().newSlice(), await on().newSlice()]
   await on().run({ ...other, source: await on().upload(CORRECTED) })
   await kim().open('/')
-  const cell = `td a[href="/slices/${slice.distributor}/2026-10"]`
-  const older = `td a[href="/slices/${slice.distributor}/2026-09"]`
+  const cell = `td a[href$="/slices/${slice.distributor}/2026-10"]`
+  const older = `td a[href$="/slices/${slice.distributor}/2026-09"]`
   const cellSays = (hasText: string) => kim().page.locator(cell, { hasText }).waitFor()
   await cellSays('Late')
   expect(await kim().page.getAttribute(older, 'aria-label')).toContain('No job')

@@ -1,5 +1,6 @@
 import { html } from 'hono/html'
 import type { OperationErrorName } from '../../operations/operations.ts'
+import type { Html } from '../format.ts'
 import type { Words } from '../words/en.ts'
 import type { Page, View } from './layout.ts'
 
@@ -37,9 +38,21 @@ export const problemPage = ({ words }: View, name: OperationErrorName, message: 
 }
 
 /** For a browser without a session: nothing of the console's own is loaded or told. */
-export const enterPage = (words: Words, language: string, why: string) => html`<!doctype html>
+const barePage = (language: string, title: string, body: Html): Html => html`<!doctype html>
 <html lang="${language}">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark"><title>${words.enterTitle} · Sharelock</title></head>
-<body><main id="main"><h1>${words.enterTitle}</h1><p>${why}</p><p>${words.enterHow}</p></main></body>
+<meta name="color-scheme" content="light dark"><title>${title} · Sharelock</title></head>
+<body><main id="main"><h1>${title}</h1>${body}</main></body>
 </html>`
+
+export const enterPage = (words: Words, language: string, why: string): Html =>
+  barePage(language, words.enterTitle, html`<p>${why}</p><p>${words.enterHow}</p>`)
+
+/** What the printed address answers: a button, since whatever looks at an address may open it, and few press a button. */
+export const doorPage = (words: Words, language: string, token: string): Html =>
+  barePage(
+    language,
+    words.doorTitle,
+    html`<p>${words.doorOnce}</p><form method="post" action="/enter">
+      <input type="hidden" name="token" value="${token}"><p><button autofocus>${words.doorEnter}</button></p></form>`,
+  )

@@ -15,6 +15,9 @@ export const en = {
   back: 'Back',
   cancel: 'Cancel',
   // --- entering
+  doorTitle: 'Open the console',
+  doorOnce: 'This address opens the console once, in this browser.',
+  doorEnter: 'Open the console',
   enterTitle: 'Start the console again',
   enterUsed: 'This address has been used, or is not complete. An address works once.',
   enterMissing: 'This browser is not signed in to the console.',

@@ -14,6 +14,9 @@ export const ko: Words = {
   back: '뒤로',
   cancel: '취소',
   // --- entering
+  doorTitle: '콘솔 열기',
+  doorOnce: '이 주소는 이 브라우저에서 한 번만 콘솔을 엽니다.',
+  doorEnter: '콘솔 열기',
   enterTitle: '콘솔을 다시 시작해 주십시오',
   enterUsed: '이미 사용되었거나 올바르지 않은 주소입니다. 주소는 한 번만 사용할 수 있습니다.',
   enterMissing: '이 브라우저는 콘솔에 로그인되어 있지 않습니다.',
