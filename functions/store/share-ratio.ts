@@ -48,19 +48,24 @@ const trackAfter = async (database: Database, slice: Slice, from: string, offset
   return behind?.isrc
 }
 
-/** Deletes one range of the clustered key. @returns rows deleted */
+/**
+ * Deletes one range of the clustered key. A range that is read to its end locks the row behind it, and behind the slice's
+ * last range that is the next slice's first row, whatever bound is set on the track: so there the rows are counted, without
+ * a lock, and no more than these are read. Rows that a stranger adds in between are found by MarkDeleted.
+ *
+ * @returns rows deleted
+ */
 export const deleteRange = async (database: Database, slice: Slice, chunk: LedgerChunk): Promise<number> => {
-  const key = [slice.distributorId, monthDate(slice.month), chunk.from_isrc]
+  const { from_isrc: from, before_isrc: before } = chunk
+  const key = [slice.distributorId, monthDate(slice.month), from]
+  const inRange = 'delete from share_ratio where distributor_id = ? and settlement_month = ? and isrc >= ?'
   const result =
-    chunk.before_isrc === null
+    before === null
       ? await database.change(
-          'delete from share_ratio where distributor_id = ? and settlement_month = ? and isrc >= ?',
-          key,
+          `${inRange} order by distributor_id, settlement_month, isrc, right_type, party_id limit ?`,
+          [...key, await countRange(database, slice, from, null)],
         )
-      : await database.change(
-          'delete from share_ratio where distributor_id = ? and settlement_month = ? and isrc >= ? and isrc < ?',
-          [...key, chunk.before_isrc],
-        )
+      : await database.change(`${inRange} and isrc < ?`, [...key, before])
   return result.affectedRows
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { openJob } from '../../functions/job/open-job.ts'
 import { markDeleted, planDelete } from '../../functions/job/transitions.ts'
 import { insertRegisterPlan } from '../../functions/store/ledger.ts'
-import { loadChunk, totalsOf } from '../../functions/store/share-ratio.ts'
+import { deleteRange, isSliceEmpty, loadChunk, totalsOf } from '../../functions/store/share-ratio.ts'
 import { deleteAll, EVERYTHING, registerAll } from '../support/chunk-work.ts'
 import { linesOf, newSlice, useTestDatabase } from '../support/test-database.ts'
 import { guarded, opening, stagedOf, testRun } from '../support/test-run.ts'
@@ -51,6 +51,27 @@ describe('slices that touch in the index', () => {
     ])
     expect((await totalsOf(db.outside, lower)).rows).toBe(0)
     expect((await totalsOf(db.outside, upper)).rows).toBe(80_000)
+  })
+
+  test('the last range of a slice, and the look whether it is empty, touch no row of the next one', async () => {
+    const [lower, upper] = [await newSlice(db.outside), await newSlice(db.outside)]
+    await loadChunk(db.outside, lower, linesOf(0, 100))
+    const writing = db.connect()
+    await writing.begin()
+    await loadChunk(writing, upper, linesOf(0, 100))
+    const deleting = db.connect(8_000)
+    await deleting.begin()
+    const range = { number: 0, from_isrc: '', before_isrc: null, object_digest: null, row_count: 400 }
+    expect(await deleteRange(deleting, lower, range)).toBe(400)
+    expect(await isSliceEmpty(deleting, lower)).toBe(true)
+    expect(await deleteRange(deleting, lower, range)).toBe(0)
+    const locked = await deleting.rows<{ row: string }>(
+      `select distinct substring_index(lock_data, ',', 1) as \`row\` from performance_schema.data_locks l
+       join performance_schema.threads t on t.thread_id = l.thread_id
+       where t.processlist_id = connection_id() and l.lock_type = 'RECORD' and l.object_name = 'share_ratio'`,
+    )
+    expect(locked).toEqual([{ row: String(lower.distributorId) }])
+    await Promise.all([deleting.rollback(), writing.rollback()])
   })
 
   test('a track larger than a chunk, written by a stranger, is planned and deleted as one', async () => {
