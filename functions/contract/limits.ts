@@ -78,6 +78,15 @@ export const FENCE_PATIENCE_S = 2
 /** How often a transaction is rerun inside one task after a deadlock or a dropped connection. */
 export const TRANSACTION_TRIES_MAX = 5
 
+/** Characters of a halt's error and cause, of a reason and of a caller: AWS's longest ARN fits. Columns hold as many. */
+export const HALT_ERROR_CHARS_MAX = 100
+export const HALT_CAUSE_CHARS_MAX = 2_000
+export const WHY_CHARS_MAX = 500
+export const CALLER_CHARS_MAX = 2_048
+
+/** Step Functions' own limit on the name of an execution. */
+export const EXECUTION_NAME_CHARS_MAX = 80
+
 /** An idle connection older than this is pinged before use: a thawed sandbox may hold a dead socket. */
 export const PING_AFTER_IDLE_MS = 30_000
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { AFTER_MAX } from './limits.ts'
+import { AFTER_MAX, CALLER_CHARS_MAX } from './limits.ts'
 import { Digest, ShareSum } from './manifest.ts'
 import { JOB_STATES } from './words.ts'
 
@@ -65,7 +65,7 @@ export const ExecutionInput = z.strictObject({
   supersede: z.boolean().default(false),
   /** Run even if the slice already holds exactly this source. */
   force: z.boolean().default(false),
-  requestedBy: z.string().max(200).default('unknown'),
+  requestedBy: z.string().max(CALLER_CHARS_MAX).default('unknown'),
   /** What was shown to whoever starts this, compared before anything is touched. Without it nothing is compared. */
   expect: Expectation.optional(),
 })

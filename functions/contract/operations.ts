@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { SLICE_MONTHS_MAX } from './limits.ts'
+import { CALLER_CHARS_MAX, SLICE_MONTHS_MAX } from './limits.ts'
 import { DistributorCode, Execution, Month } from './messages.ts'
 import { PARTY_SCHEMES, SUM_RULES } from './words.ts'
 
@@ -50,8 +50,9 @@ export type InspectInput = z.output<typeof InspectInput>
 export type InspectRequest = z.input<typeof InspectInput>
 
 /** Who asks, as AWS names the caller. It is recorded, not proved: AWS's own trail of the invocation is the proof. */
-const Caller = z.string().min(1).max(200)
-const Why = z.string().max(500).default('')
+const Caller = z.string().min(1).max(CALLER_CHARS_MAX)
+/** Cut where it is stored: no stop is refused because its reason is long. */
+const Why = z.string().default('')
 
 /** The digest under which a token is shown; whoever had the token itself could release the lock. */
 export const TokenDigest = z.string().regex(/^[0-9a-f]{12}$/, 'the 12 hexadecimal digits shown beside the lock')

@@ -1,5 +1,7 @@
 import { MetricUnit } from '@aws-lambda-powertools/metrics'
 import type { z } from 'zod'
+import { fitting } from '../contract/fitting.ts'
+import { HALT_ERROR_CHARS_MAX } from '../contract/limits.ts'
 import type { HaltFromCatch, HaltFromStatusEvent, LockMessage } from '../contract/messages.ts'
 import type { Slice } from '../contract/words.ts'
 import { isSameStart, markEnded } from '../store/execution.ts'
@@ -101,7 +103,8 @@ export const raise = async (
   const halted = await exclusively(database, id, async () => {
     const job = await readJob(database, id)
     // Run again because the reply to COMMIT was lost, it meets its own work.
-    if (job !== undefined && job.fence === raisedTo && job.halt_error === reason.error) return true
+    if (job !== undefined && job.fence === raisedTo && job.halt_error === fitting(reason.error, HALT_ERROR_CHARS_MAX))
+      return true
     if (job === undefined || !isOwn(job)) return false
     if (!(await haltJob(database, job, reason.error, reason.cause))) return false
     const { distributor, month, error, cause, execution = job.execution } = reason

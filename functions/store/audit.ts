@@ -1,7 +1,10 @@
+import { fitting } from '../contract/fitting.ts'
+import { CALLER_CHARS_MAX, EXECUTION_NAME_CHARS_MAX, WHY_CHARS_MAX } from '../contract/limits.ts'
 import type { AuditAction, AuditLine } from '../contract/reports.ts'
 import { monthDate } from '../contract/words.ts'
 import type { Database, Param } from './database.ts'
 import { isoTime } from './time.ts'
+import { transaction } from './transaction.ts'
 
 /** What a line says besides its number and moment. `execution` may be an ARN; its name is what is kept. */
 export type AuditEntry = Pick<AuditLine, 'caller' | 'action' | 'distributor' | 'why' | 'detail'> &
@@ -18,20 +21,47 @@ export const writeAudit = async (database: Database, entry: AuditEntry): Promise
     `insert into audit (caller, action, distributor, settlement_month, job_id, execution, why, detail)
      values (?, ?, ?, ?, ?, ?, ?, ?)`,
     [
-      caller,
+      fitting(caller, CALLER_CHARS_MAX),
       action,
       distributor,
       month ? monthDate(month) : null,
       job ?? null,
       execution ? nameOf(execution) : null,
-      why,
-      JSON.stringify(detail),
+      fitting(why, WHY_CHARS_MAX),
+      JSON.stringify(detail, (_, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value)),
     ],
   )
   return insertId
 }
 
-const nameOf = (execution: string): string => execution.slice(execution.lastIndexOf(':') + 1)
+/**
+ * Runs `work`, which writes one line, in a transaction. Run again because the reply to COMMIT was lost, it meets its own line
+ * and does nothing twice: a distributor that was added is not "there already".
+ *
+ * @throws what `transaction` throws
+ */
+export const audited = async <T>(
+  database: Database,
+  work: () => Promise<{ readonly line: number; readonly result: T }>,
+): Promise<T> => {
+  let done: { readonly line: number; readonly result: T } | undefined
+  return await transaction(database, async () => {
+    if (done !== undefined && (await hasLine(database, done.line))) return done.result
+    done = await work()
+    return done.result
+  })
+}
+
+/** A number that was rolled back is given to no other line. */
+const hasLine = async (database: Database, line: number): Promise<boolean> =>
+  (await database.rows('select 1 from audit where id = ?', [line])).length > 0
+
+/** What a stranger left as a lock's holder may be anything, and must not keep an operator from unlocking. */
+const nameOf = (execution: string): string =>
+  execution
+    .slice(execution.lastIndexOf(':') + 1)
+    .replace(/[^\x20-\x7e]/gu, '?')
+    .slice(0, EXECUTION_NAME_CHARS_MAX)
 
 /** The newest lines, of everything or of a distributor, a month, or both. */
 export const auditLines = async (

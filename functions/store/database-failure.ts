@@ -1,4 +1,5 @@
 import { Failure, isFailure, messageOf } from '../contract/errors.ts'
+import { fitting } from '../contract/fitting.ts'
 import type { Blocker } from './blockers.ts'
 import { type ErrorRule, ruleOfCode, ruleOfErrno, type Verdict } from './error-rules.ts'
 
@@ -44,13 +45,14 @@ const sentence = ({ name, advice }: ErrorRule, said: string, errno: number | und
   return `${OPENINGS[name] ?? name}${after}: ${said}${number}. ${advice}`
 }
 
-/** Characters of a server's message that are passed on. */
-const SAID_MAX = 300
+/** Characters of a server's message, and of a statement's pattern, that are passed on. */
+const SAID_CHARS_MAX = 300
+const STATEMENT_CHARS_MAX = 200
 
 /** The server's words, without the piece of the statement that a syntax error repeats, which may hold values. */
 const wordsOf = (error: DriverError): string => {
   const text = messageOf(error).replace(/ near '[\s\S]*$/, '')
-  return (text === '' ? 'connection lost' : text).slice(0, SAID_MAX).toWellFormed().replace(/\.$/, '')
+  return fitting(text === '' ? 'connection lost' : text, SAID_CHARS_MAX).replace(/\.$/, '')
 }
 
 /** Statements carry tokens and other people's values: a log line or an answer must not. */
@@ -94,7 +96,7 @@ export const databaseFailure = (thrown: unknown, [blocker]: readonly Blocker[] =
 }
 
 const nameOf = ({ id, user, host, command, seconds, statement }: Blocker): string =>
-  `session ${id} of ${user}@${host} holds it (${command === 'Sleep' ? 'idle' : command} for ${seconds} s, last statement: ${statement?.slice(0, 200) ?? 'unknown'})`
+  `session ${id} of ${user}@${host} holds it (${command === 'Sleep' ? 'idle' : command} for ${seconds} s, last statement: ${statement === null ? 'unknown' : fitting(statement, STATEMENT_CHARS_MAX)})`
 
 const blockedBy = ({ id }: Blocker): ErrorRule => ({
   name: 'DatabaseBlocked',

@@ -1,3 +1,5 @@
+import { fitting } from '../contract/fitting.ts'
+import { CALLER_CHARS_MAX, HALT_CAUSE_CHARS_MAX, HALT_ERROR_CHARS_MAX } from '../contract/limits.ts'
 import type { Staged } from '../contract/messages.ts'
 import { type JobState, monthDate, type Slice } from '../contract/words.ts'
 import type { Database } from './database.ts'
@@ -97,7 +99,7 @@ export const insertJob = async (
       opening.execution,
       opening.life.startedMs,
       opening.life.redrives,
-      opening.requestedBy,
+      fitting(opening.requestedBy, CALLER_CHARS_MAX),
       opening.staged.digest,
       opening.staged.rows,
       opening.staged.shareSum,
@@ -122,7 +124,7 @@ export const takeOverJob = async (database: Database, job: JobRow, opening: Open
       opening.execution,
       opening.life.startedMs,
       opening.life.redrives,
-      opening.requestedBy,
+      fitting(opening.requestedBy, CALLER_CHARS_MAX),
       job.id,
       job.fence,
       job.lock_token,
@@ -151,7 +153,7 @@ export const haltJob = async (
   const result = await database.change(
     `update job set fence = fence + 1, lock_token = null, halted_at = current_timestamp(6), halt_error = ?, halt_cause = ?
      where id = ? and fence = ? and lock_token <=> ? and open_slice = 1`,
-    [error.slice(0, 100), cause.slice(0, 2_000), job.id, job.fence, job.lock_token],
+    [fitting(error, HALT_ERROR_CHARS_MAX), fitting(cause, HALT_CAUSE_CHARS_MAX), job.id, job.fence, job.lock_token],
   )
   return result.affectedRows === 1
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { fitting } from '../contract/fitting.ts'
 import { EVENT_TEXT_CHARS_MAX, OUTBOX_ASIDE_S, OUTBOX_ERROR_CHARS_MAX, PUBLISH_EVENTS_MAX } from '../contract/limits.ts'
 import type { EventType } from '../contract/words.ts'
 import type { Database } from './database.ts'
@@ -12,9 +13,6 @@ export type OutboxEvent = {
   readonly payload: unknown
   readonly created_at: string
 }
-
-/** Cut between characters; JSON has no way to write half of one. */
-const bounded = (text: string, charsMax: number): string => text.slice(0, charsMax).toWellFormed()
 
 /**
  * Writes an event in the caller's transaction: it exists exactly if the transition committed. Texts are cut, since a cause
@@ -31,7 +29,7 @@ export const writeEvent = async (
     job,
     type,
     JSON.stringify(payload, (_, value: unknown) =>
-      typeof value === 'string' ? bounded(value, EVENT_TEXT_CHARS_MAX) : value,
+      typeof value === 'string' ? fitting(value, EVENT_TEXT_CHARS_MAX) : value,
     ),
   ])
 }
@@ -64,6 +62,6 @@ export const markRefused = async (database: Database, id: number, error: string)
     `update outbox set attempts = attempts + 1, last_error = ?,
                        set_aside_until = current_timestamp(6) + interval ? second
      where id = ? and published_at is null`,
-    [bounded(error, OUTBOX_ERROR_CHARS_MAX), OUTBOX_ASIDE_S, id],
+    [fitting(error, OUTBOX_ERROR_CHARS_MAX), OUTBOX_ASIDE_S, id],
   )
 }

@@ -243,8 +243,8 @@ const EDGES: readonly (readonly [string, (value: never) => boolean, readonly unk
   [
     'the name of who asks',
     (requestedBy: unknown) => messages.ExecutionInput.safeParse({ ...request, requestedBy }).success,
-    ['', 'x'.repeat(200)],
-    ['x'.repeat(201)],
+    ['', 'x'.repeat(2_048)],
+    ['x'.repeat(2_049)],
   ],
   [
     "an execution's name",

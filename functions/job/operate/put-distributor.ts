@@ -1,9 +1,9 @@
 import { Failure } from '../../contract/errors.ts'
 import type { DistributorFields } from '../../contract/operations.ts'
 import type { DistributorLine } from '../../contract/reports.ts'
-import { writeAudit } from '../../store/audit.ts'
+import { audited, writeAudit } from '../../store/audit.ts'
 import { addDistributor, findDistributor, setDistributor } from '../../store/distributor.ts'
-import { isDuplicateKey, transaction } from '../../store/transaction.ts'
+import { isDuplicateKey } from '../../store/transaction.ts'
 import type { Run } from '../task.ts'
 import type { Input } from './input.ts'
 
@@ -16,13 +16,13 @@ import type { Input } from './input.ts'
 export const putDistributor = async ({ database }: Run, input: Input<'put-distributor'>): Promise<DistributorLine> => {
   const { caller, why, mode, distributor: fields } = input
   const { code: distributor, ...values } = fields
-  return await transaction(database, async () => {
+  return await audited(database, async () => {
     const before = mode === 'set' ? await setDistributor(database, fields) : undefined
     if (mode === 'add') await addDistributor(database, fields).catch(refused(distributor))
     const detail = { ...values, ...changesFrom(before, values) }
-    await writeAudit(database, { caller, why, action: `${mode}-distributor`, distributor, detail })
+    const line = await writeAudit(database, { caller, why, action: `${mode}-distributor`, distributor, detail })
     const { id } = await findDistributor(database, distributor)
-    return { id, ...fields }
+    return { line, result: { id, ...fields } }
   })
 }
 

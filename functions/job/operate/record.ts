@@ -1,7 +1,6 @@
 import type { Recorded } from '../../contract/reports.ts'
-import { writeAudit } from '../../store/audit.ts'
+import { audited, writeAudit } from '../../store/audit.ts'
 import { findDistributor } from '../../store/distributor.ts'
-import { transaction } from '../../store/transaction.ts'
 import type { Run } from '../task.ts'
 import type { Input } from './input.ts'
 
@@ -12,10 +11,9 @@ import type { Input } from './input.ts'
  * @throws Failure UnknownDistributor
  */
 export const record = async ({ database }: Run, input: Input<'record'>): Promise<Recorded> =>
-  await transaction(database, async () => {
+  await audited(database, async () => {
     await findDistributor(database, input.distributor)
     const { caller, why, what: action, distributor, month, execution, source } = input
-    return {
-      id: await writeAudit(database, { caller, why, action, distributor, month, execution, detail: { source } }),
-    }
+    const line = await writeAudit(database, { caller, why, action, distributor, month, execution, detail: { source } })
+    return { line, result: { id: line } }
   })

@@ -1,3 +1,5 @@
+-- Each table states its engine and character set: a server's defaults may be others, and a name or a reason may be Hangul.
+
 -- A distributor delivers one file a month. An unknown code is an error, so rows are added by people only.
 create table distributor (
   id           int unsigned not null auto_increment primary key,
@@ -8,7 +10,7 @@ create table distributor (
   party_scheme enum ('opaque', 'ipi') not null,
   created_at   timestamp(6) not null default current_timestamp(6),
   unique key distributor_code (code)
-);
+) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_ai_ci;
 
 -- The natural key is the clustered key: a slice is contiguous, ranges delete and load sequentially, and MySQL itself
 -- refuses a duplicate. A surrogate key made deleting a slice several times slower.
@@ -22,7 +24,7 @@ create table share_ratio (
   primary key (distributor_id, settlement_month, isrc, right_type, party_id),
   constraint share_ratio_month check (dayofmonth(settlement_month) = 1),
   constraint share_ratio_share check (share > 0 and share <= 100)
-);
+) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_ai_ci;
 
 -- One replacement of a slice, and the truth about how far it got.
 create table job (
@@ -38,7 +40,7 @@ create table job (
   -- Which life of the execution: a name can be used again after 90 days, and an ended execution can be redriven.
   execution_started_ms bigint unsigned not null default 0,
   execution_redrives   int unsigned not null default 0,
-  requested_by     varchar(200) not null,
+  requested_by     varchar(2048) not null,
   -- What is registered: the staged source and what its manifest promises.
   source_digest    char(64) character set ascii collate ascii_bin not null,
   source_rows      bigint unsigned not null,
@@ -67,7 +69,7 @@ create table job (
   key job_halted (halted_at),
   constraint job_distributor foreign key (distributor_id) references distributor (id),
   constraint job_month check (dayofmonth(settlement_month) = 1)
-);
+) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_ai_ci;
 
 -- Executions that opened or want to open a job, and which of them may not any more. OpenJob writes its row in its own
 -- transaction, whoever ends the execution writes it before looking for the job, so the later of the two sees the earlier.
@@ -79,7 +81,7 @@ create table execution (
   ended_redrives   int unsigned null,
   -- When an operator unlocked its slice; whichever life it was.
   unlocked_at      timestamp(6) null
-);
+) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_ai_ci;
 
 -- The ledger: a chunk's mark commits together with the chunk's effect.
 create table job_chunk (
@@ -96,7 +98,7 @@ create table job_chunk (
   marked_at     timestamp(6) null,
   primary key (job_id, phase, number),
   constraint job_chunk_job foreign key (job_id) references job (id)
-);
+) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_ai_ci;
 
 -- Events written in the transition's own transaction and published afterwards, at least once.
 create table outbox (
@@ -115,4 +117,4 @@ create table outbox (
   key outbox_pending (published_at, id),
   key outbox_job (job_id),
   constraint outbox_job_of foreign key (job_id) references job (id)
-);
+) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_ai_ci;

@@ -4,7 +4,7 @@ create table audit (
   id               bigint unsigned not null auto_increment primary key,
   at               timestamp(6) not null default current_timestamp(6),
   -- As AWS names the caller. Recorded, not proved: AWS's own trail of the invocation is the proof.
-  caller           varchar(200) not null,
+  caller           varchar(2048) not null,
   action           varchar(50) character set ascii collate ascii_bin not null,
   distributor      varchar(32) character set ascii collate ascii_bin not null,
   settlement_month date null,
@@ -16,7 +16,7 @@ create table audit (
   -- Lines of a distributor, of its slice, of a month. The primary key, by which they are ordered, ends each key.
   key audit_slice (distributor, settlement_month),
   key audit_month (settlement_month)
-);
+) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_ai_ci;
 
 -- Open jobs are few among many. The sweeper and the operators' checks look for them every few minutes.
 create index job_open on job (open_slice);
