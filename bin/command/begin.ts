@@ -60,7 +60,9 @@ export const begin = async (
     out.document({ error: 'Rejected', message: 'The file was refused; nothing was started.', ...nothing })
     return OPERATION_ERRORS.Rejected
   }
-  if (plan.joins === null && plan.alreadyRegistered && options.force !== true) {
+  if (plan.copyProblem !== null)
+    out.say(`Its staged copy has a hole, which starting it closes without touching a row: ${plan.copyProblem}.`)
+  else if (plan.joins === null && plan.alreadyRegistered && options.force !== true) {
     out.say(`${sliceName(plan)} holds exactly this source already; nothing was started (--force does it again).`)
     out.document(nothing)
     return 0

@@ -16,6 +16,7 @@ const OF_FAILURE: Readonly<Record<string, OperationErrorName>> = {
   DistributorExists: 'Usage',
   InvalidInput: 'Usage',
   SourceRejected: 'Rejected',
+  StagedSourceDamaged: 'Rejected',
   LockHeld: 'Busy',
   LockTaken: 'Busy',
   JobOpenError: 'Busy',

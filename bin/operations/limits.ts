@@ -60,5 +60,12 @@ export const STAGING_S = 900
 export const STAGED_LOOKED_AT_MAX = 2_000
 export const CALLS_AT_ONCE = 16
 
+/**
+ * Bytes of one staged source that are read to check its content: 800,000 rows are 38 MB. Of a larger one, and beyond ten
+ * times as much in one doctor, only names and sizes are looked at; a run reads all of it anyway before it deletes.
+ */
+export const SET_BYTES_READ_MAX = 64 * 1_024 ** 2
+export const SETS_BYTES_READ_MAX = 10 * SET_BYTES_READ_MAX
+
 /** doctor: the first events of a history in which OpenJob is looked for: two hours of waiting for a lock are 186. */
 export const OPENING_EVENTS_MAX = 1_000

@@ -76,6 +76,8 @@ export type StartPlan = SliceName & {
   readonly busyWith: string | null
   /** The slice already holds exactly this source: starting changes nothing unless forced. */
   readonly alreadyRegistered: boolean
+  /** What is wrong with the staged copy of a source that is registered already; starting its file closes the hole. */
+  readonly copyProblem: string | null
   /** The slice's newest job as it was seen; a start is refused where it is another by then. Null: it never had one. */
   readonly head: SeenHead | null
   /** Executions (ARNs) with other sources that work on the slice: a start that waits comes behind these and no others. */

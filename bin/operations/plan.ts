@@ -1,20 +1,18 @@
 import { isFailure } from '../../functions/contract/errors.ts'
 import { SLICE_JOBS_SHOWN } from '../../functions/contract/limits.ts'
-import { manifestKey } from '../../functions/contract/manifest.ts'
 import type { JobReport, SliceReport } from '../../functions/contract/reports.ts'
 import { sliceName } from '../../functions/contract/words.ts'
-import { readManifest } from '../../functions/store/staged-source.ts'
 import { openSource } from '../../functions/store/uploaded-source.ts'
 import type { Clients } from './clients.ts'
-import { compare, type RowSet, rowsOfStaged } from './difference.ts'
+import { compare, type RowSet } from './difference.ts'
 import { headOf } from './expectation.ts'
 import { calling, operationError } from './failures.ts'
-import { CHANGED_SHARE_MAX, ROWS_SHARE_MIN } from './limits.ts'
+import { CHANGED_SHARE_MAX, ROWS_SHARE_MIN, SET_BYTES_READ_MAX } from './limits.ts'
 import { sizeOf } from './objects.ts'
 import { type Difference, OperationError, type SliceName, type StartPlan, type Validation } from './operations.ts'
 import { type ReadingOptions, readApart } from './reading/read-apart.ts'
-import { summaryOf } from './reading/read-source.ts'
 import { type Run, runningOf } from './runs.ts'
+import { checkSet, rowsOfSet, validateSet } from './staged-set.ts'
 import { openFile } from './validate.ts'
 
 /** The uploaded name of an operator's file. The schedule looks for `incoming/<CODE>/<month>.csv` and never sees it. */
@@ -47,19 +45,13 @@ const readPlanned = async (
 ): Promise<Read> => {
   const { bucket } = await clients.place()
   if ('key' in source) await requireObject(clients, source.key)
-  if ('staged' in source) {
-    await requireObject(clients, manifestKey(source.staged))
-    const manifest = await calling('S3', () => readManifest(clients.s3, bucket, source.staged))
-    const facts = { encoding: 'staged source', gzip: false, ignoredColumns: [] }
-    const validation = { accepted: true, ...facts, summary: summaryOf(manifest), rejection: null }
-    return { validation, rows: rowsOfStaged(clients.s3, bucket, manifest), uploadKey: null }
-  }
   const rules = (await clients.inspect({ question: 'distributors' })).find(({ code }) => code === slice.distributor)
   if (rules === undefined)
     throw new OperationError(
       'NotFound',
       `No distributor has the code ${slice.distributor}; codes are case-sensitive. See \`sharelock distributors list\`.`,
     )
+  if ('staged' in source) return { ...(await validateSet(clients, source.staged, rules, options)), uploadKey: null }
   const file = 'path' in source ? await openFile(source.path) : null
   const { bytes } =
     file ?? (await calling('S3', () => openSource(clients.s3, bucket, 'key' in source ? source.key : '')))
@@ -81,10 +73,8 @@ const differenceTo = async (
   if (rows === null || summary === null) return { against, ...NO_CHANGE }
   if (against === null) return { against, ...NO_CHANGE, added: summary.rows }
   if (against.digest === summary.digest) return { against, ...NO_CHANGE, unchanged: summary.rows }
-  const { bucket } = await clients.place()
   try {
-    const before = rowsOfStaged(clients.s3, bucket, await readManifest(clients.s3, bucket, against.digest))
-    return { against, ...NO_CHANGE, ...(await compare(rows, before)) }
+    return { against, ...NO_CHANGE, ...(await compare(rows, await rowsOfSet(clients, against.digest))) }
   } catch (error) {
     // Registering a file must not depend on the copy of another: it is what mends a copy that was lost.
     if (isFailure(error, 'StagedSourceDamaged'))
@@ -168,6 +158,8 @@ const lookAtStart = async (
   // With that many jobs since, the last registered set is out of sight: no change may pass for a small one.
   const isUnclear = base === null && report.jobs.length >= SLICE_JOBS_SHOWN
   const needsConfirmation = isUndo || isUnclear || isLarge(difference, rowsNow.rows, rowsToRegister)
+  const alreadyRegistered = report.jobs[0]?.status === 'settled' && report.jobs[0].source.digest === digest
+  const copy = alreadyRegistered ? await checkSet(clients, digest, SET_BYTES_READ_MAX) : null
   return {
     ...slice,
     source,
@@ -184,7 +176,8 @@ const lookAtStart = async (
     busyWith: same === undefined ? (runs[0]?.executionArn ?? null) : null,
     head: headOf(report),
     behind: runs.filter((run) => run !== same).map(({ executionArn }) => executionArn),
-    alreadyRegistered: report.jobs[0]?.status === 'settled' && report.jobs[0].source.digest === digest,
+    alreadyRegistered,
+    copyProblem: copy?.problems[0] ?? null,
   }
 }
 

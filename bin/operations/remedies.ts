@@ -52,7 +52,8 @@ const REMEDIES: Readonly<Record<Exclude<FailureName, AnswerName> | EndName, (com
   PlanMoved: ({ show, start }) =>
     `What was shown moved on, and nothing was touched. See what is there now with \`${show}\`, look at the new plan and start again: ${start}`,
   NothingToUndo: ({ show }) => `There is no earlier set. See what there is: ${show}`,
-  StagedSourceDamaged: ({ supersede }) => `Register the file itself again: ${supersede}`,
+  StagedSourceDamaged: ({ start }) =>
+    `Start the very file of that set: what is missing is written anew and its job goes on. Another file needs --supersede while a job is open. ${start}`,
   JobOpenError: ({ supersede }) => `Resume the open job as it is, or close it: ${supersede}`,
   ChunkMismatch: ({ startOver }) => `Another program wrote to the slice. Stop it, then start over: ${startOver}`,
   SliceNotEmpty: ({ goOn }) => `Rows were left over. Go on: ${goOn}`,

@@ -15,7 +15,7 @@ const sha256 = (body: Buffer): string => createHash('sha256').update(body).diges
 export const stagedDamaged = (key: string, problem: string, cause?: unknown): Failure =>
   new Failure(
     'StagedSourceDamaged',
-    `The staged object ${key} ${problem}. Start the same file again: what is missing or damaged is then written anew. \`sharelock doctor\` names every object and the command.`,
+    `The staged object ${key} ${problem}. Start the file of that set again: what is missing or damaged is then written anew. \`sharelock doctor\` names the sets, their objects and the command.`,
     { cause },
   )
 

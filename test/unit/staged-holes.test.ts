@@ -137,6 +137,14 @@ describe('a look at the names', () => {
     expect((await failureOf(requireObjects(s3, BUCKET, digest))).message).toContain(manifestKey(digest))
   })
 
+  test('asks for no object whose name is not there: who may list some prefixes only is answered "forbidden" then', async () => {
+    await remove(manifestKey(digest))
+    const send = vi.spyOn(s3, 'send')
+    expect(await findHoles(s3, BUCKET, digest)).toEqual([{ key: manifestKey(digest), problem: 'is missing' }])
+    expect(send.mock.calls.filter(([command]) => command instanceof GetObjectCommand)).toEqual([])
+    send.mockRestore()
+  })
+
   test('goes through all pages of a large set', async () => {
     const send = vi.spyOn(s3, 'send')
     const many = { ...manifest, digest: 'e'.repeat(64), rows: 2 * 1_100 }

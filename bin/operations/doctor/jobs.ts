@@ -1,3 +1,4 @@
+import type { FailureName } from '../../../functions/contract/errors.ts'
 import type { Checks, LockReport, OpenJobCheck } from '../../../functions/contract/reports.ts'
 import { sliceName } from '../../../functions/contract/words.ts'
 import type { Clients } from '../clients.ts'
@@ -52,7 +53,11 @@ const findingOf = (job: OpenJobCheck, isRunning: boolean, ended: Run | null): Fi
       check: 'halted-job',
       severity: 'warning',
       what: `${name} halted in ${job.state} (${job.haltError}); its rows cannot be read until it is resumed.`,
-      mend: resume(slice),
+      // Of a damaged set, the finding about the set says which file.
+      mend:
+        job.haltError === ('StagedSourceDamaged' satisfies FailureName)
+          ? `sharelock start ${sliceOptions(slice)} --file FILE`
+          : resume(slice),
       slice,
     }
   const lock = job.lock === 'unreachable' ? null : job.lock

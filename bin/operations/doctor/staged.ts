@@ -8,6 +8,7 @@ import { sizeOf } from '../objects.ts'
 import type { Finding } from '../operations.ts'
 import { sliceOptions } from '../remedies.ts'
 import type { Run } from '../runs.ts'
+import { type NeededSet, neededSets, problemsOf, type Role, sourceOption } from './sets.ts'
 
 /** The digests under staged/, at most so many. */
 const stagedDigests = async ({ s3 }: Clients, bucket: string): Promise<string[]> => {
@@ -31,33 +32,64 @@ const newestOf = async ({ s3 }: Clients, bucket: string, digest: string): Promis
 }
 
 /**
- * Staged sources without a manifest: what a registered slice of the months rests on and has lost, which an undo would
- * need; and the remains of a staging that never came to its end.
+ * Staged sources that lost an object or hold a damaged one: what open jobs rest on, what an undo goes back to, what the
+ * months hold now. And the remains of a staging that never came to its end.
  */
 export const stagedFindings = async (
   clients: Clients,
-  { registered, openJobs }: Checks,
+  checks: Checks,
+  runs: readonly Run[] | null,
+): Promise<Finding[]> => {
+  const needed = await neededSets(clients, checks)
+  const digests = [...new Set(needed.map(({ digest }) => digest))]
+  const problems = await problemsOf(clients, digests)
+  const found: Finding[] = []
+  for (const set of needed) {
+    const [first, ...others] = problems.get(set.digest) ?? []
+    if (first !== undefined) found.push(damaged(set, first, others.length, await sourceOption(clients, set)))
+  }
+  return [...found, ...(await remainsBeside(clients, digests, runs))]
+}
+
+const CONSEQUENCES: Readonly<Record<Role, string>> = {
+  open: 'The job cannot go on until its file is started again, which writes anew what is missing.',
+  undo: 'An undo cannot bring that set back. If you want it back, start its file; if not, leave it.',
+  registered: 'No undo could bring its rows back later. Starting its file heals the copy and touches no row.',
+}
+
+const damaged = (
+  { role, digest, report, job }: NeededSet,
+  problem: string,
+  others: number,
+  source: string,
+): Finding => {
+  const { distributor, month, jobs, undo } = report
+  const of = job === undefined ? `job ${undo?.job}` : `job ${job.job}, ${job.source.rows} rows`
+  const more = others === 0 ? '' : `, and ${others} more ${others === 1 ? 'is' : 'are'} missing or damaged`
+  const isBlocked = role === 'undo' && jobs[0]?.state !== 'REGISTERED'
+  return {
+    check: 'staged-source-damaged',
+    severity: role === 'undo' ? 'warning' : 'error',
+    what: `The staged source ${digest} (${of}) of ${distributor} ${month} has a hole: ${problem}${more}. ${CONSEQUENCES[role]}`,
+    mend: `sharelock start ${sliceOptions(report)} ${source}${isBlocked ? ' --supersede' : ''}`,
+    slice: { distributor, month },
+  }
+}
+
+/** Staged sources without a manifest that nothing here needs. */
+const remainsBeside = async (
+  clients: Clients,
+  needed: readonly string[],
   runs: readonly Run[] | null,
 ): Promise<Finding[]> => {
   const { bucket } = await clients.place()
-  const used = Map.groupBy(registered, ({ digest }) => digest)
-  const digests = [...new Set([...used.keys(), ...(await stagedDigests(clients, bucket))])]
-  const missing: string[] = []
+  const digests = (await stagedDigests(clients, bucket)).filter((digest) => !needed.includes(digest))
+  const found: Finding[] = []
   for (let from = 0; from < digests.length; from += CALLS_AT_ONCE) {
     const some = digests.slice(from, from + CALLS_AT_ONCE)
     const sizes = await Promise.all(some.map((digest) => sizeOf(clients, manifestKey(digest))))
-    missing.push(...some.filter((_, index) => sizes[index] === null))
-  }
-  const open = missing.length === 0 ? [] : await openSources(clients, openJobs)
-  const found: Finding[] = []
-  for (const digest of missing) {
-    const losses = [
-      ...(used.get(digest) ?? []).map((line) => lost(line, digest, false)),
-      ...open.filter((line) => line.digest === digest).map((line) => lost(line, digest, true)),
-    ]
-    found.push(...losses)
-    if (losses.length === 0 && !(await mayBeStagedNow(clients, bucket, digest, runs)))
-      found.push(remains(bucket, digest))
+    for (const digest of some.filter((_, index) => sizes[index] === null))
+      if (!(await mayBeStagedNow(clients, bucket, digest, runs))) found.push(remains(bucket, digest))
   }
   return found
 }
@@ -66,33 +98,11 @@ export const stagedFindings = async (
 const mayBeStagedNow = async (clients: Clients, bucket: string, digest: string, runs: readonly Run[] | null) =>
   runs?.length !== 0 && Date.now() - (await newestOf(clients, bucket, digest)) < STAGING_S * 1_000
 
-type Line = Pick<Checks['registered'][number], 'distributor' | 'month' | 'job' | 'digest'>
-
-/** The open jobs with the digests of their sources, which the checks do not tell. */
-const openSources = async (clients: Clients, openJobs: Checks['openJobs']): Promise<Line[]> => {
-  const found: Line[] = []
-  for (const { distributor, month, job } of openJobs) {
-    const { jobs } = await clients.inspect({ question: 'slice', distributor, month })
-    const digest = jobs.find((each) => each.job === job)?.source.digest
-    if (digest !== undefined) found.push({ distributor, month, job, digest })
-  }
-  return found
-}
-
-const lost = ({ distributor, month, job }: Line, digest: string, isOpen: boolean): Finding => ({
-  check: 'staged-source-lost',
-  severity: 'error',
-  what: `The staged source ${digest} of job ${job} (${distributor} ${month}) has no manifest: ${
-    isOpen ? 'the job cannot go on.' : 'its rows are registered, but no undo can bring them back.'
-  }`,
-  mend: `sharelock start ${sliceOptions({ distributor, month })} --file FILE ${isOpen ? '--supersede' : '--force'}`,
-  slice: { distributor, month },
-})
-
+/** Operators may not delete objects, and need not: starting the file again completes the set. */
 const remains = (bucket: string, digest: string): Finding => ({
   check: 'half-staged-source',
   severity: 'warning',
-  what: `staged/${digest}/ has no manifest: a file was not staged to its end. No open job and no registered slice of these months uses it.`,
-  mend: `aws s3 rm --recursive s3://${bucket}/staged/${digest}/`,
+  what: `staged/${digest}/ has no manifest: a file was not staged to its end, or a month outside this look lost it. No open job and no registered slice of these months uses it.`,
+  mend: `Leave it, or start its file again, which completes it. Only where no month ever used it may the owner of the bucket remove it: aws s3 rm --recursive s3://${bucket}/staged/${digest}/`,
   slice: null,
 })

@@ -8,7 +8,7 @@ const ZEROS_AT_END = /\.?0+$/gm
  * Staged bodies as the CSV file they could have come from. A share is written with the decimals it needs, since the sum
  * rule's tolerance comes from them; a staged value has neither comma nor quote.
  */
-async function* csvOf(bodies: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+export async function* csvOfStaged(bodies: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   yield Buffer.from(`${SOURCE_COLUMNS.join(',')}\n`)
   for await (const body of bodies)
     yield Buffer.from(body.toString('latin1').replace(ZEROS_AT_END, '').replaceAll('\t', ','), 'latin1')
@@ -24,4 +24,4 @@ export const judgeStaged = (
   bodies: AsyncIterable<Buffer>,
   rules: SourceRules,
   options: StageOptions = {},
-): Promise<StageResult> => stageSource(csvOf(bodies), rules, options)
+): Promise<StageResult> => stageSource(csvOfStaged(bodies), rules, options)
