@@ -29,6 +29,8 @@ export const lendClient = <Client extends S3Client | SNSClient>(
       const answer = await invocation.within(service, ask, limitMs, late)
       const { Body } = answer
       if (isClosable(Body)) {
+        // Nobody may be reading it when it is broken off.
+        Body.on('error', () => undefined)
         const forget = invocation.onStop(service, (refusal) => Body.destroy(refusal))
         Body.once('close', forget)
       }

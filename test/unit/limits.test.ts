@@ -15,6 +15,32 @@ describe('the numbers fit each other', () => {
     expect(limits.CHUNK_RESERVE_MS).toBeGreaterThan(lockCallMs + statementMs + limits.ANSWER_RESERVE_MS)
   })
 
+  test('one S3 request has time for all of its attempts, and one event for an attempt', () => {
+    const attemptsMs = limits.AWS_ATTEMPTS_MAX * limits.AWS_REQUEST_TIMEOUT_MS
+    expect(limits.AWS_CALL_TIMEOUT_MS).toBeGreaterThanOrEqual(attemptsMs + 1_000)
+    expect(limits.TOPIC_CALL_TIMEOUT_MS).toBeGreaterThan(limits.TOPIC_REQUEST_TIMEOUT_MS)
+  })
+
+  test('a chunk loop that waited for S3 as long as it may still does a chunk', () => {
+    const objectMs = limits.AWS_CALL_TIMEOUT_MS + limits.OBJECT_TRANSFER_MS
+    expect(TASKS.RegisterChunk.lambdaTimeoutS * 1_000).toBeGreaterThan(objectMs + 2 * limits.CHUNK_RESERVE_MS)
+    // Meanwhile nothing extends the lock.
+    expect(limits.LOCK_TTL_MS).toBeGreaterThan(2 * (objectMs + limits.CHUNK_RESERVE_MS))
+  })
+
+  test('the answer has time behind the last thing that is tried, and a task has time before it', () => {
+    expect(limits.ANSWER_RESERVE_MS).toBeGreaterThanOrEqual(limits.KILL_RESERVE_MS + 1_000)
+    for (const task of Object.values({ ...TASKS, ...SUPPORT }))
+      expect(task.lambdaTimeoutS * 1_000).toBeGreaterThan(limits.ANSWER_RESERVE_MS + lockCallMs + statementMs / 2)
+  })
+
+  test('a silent topic costs seconds of its run, and never the task', () => {
+    const publishMs = limits.PUBLISH_BUDGET_MS + limits.TOPIC_CALL_TIMEOUT_MS
+    expect(publishMs).toBeLessThanOrEqual(20_000)
+    expect(publishMs + statementMs + limits.ANSWER_RESERVE_MS).toBeLessThan(TASKS.PublishEvents.lambdaTimeoutS * 1_000)
+    expect(publishMs).toBeLessThan(limits.SWEEP_RESERVE_MS)
+  })
+
   test('a chunk task does work before it stops for time', () => {
     for (const task of [TASKS.DeleteChunk, TASKS.RegisterChunk])
       expect(task.lambdaTimeoutS * 1_000).toBeGreaterThan(2 * limits.CHUNK_RESERVE_MS)

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
 import {
   DeleteObjectCommand,
   GetObjectCommand,
@@ -344,6 +345,21 @@ describe('a storage outage', () => {
         vi.useRealTimers()
       }
     })
+  })
+
+  test('shows as StorageUnreachable where a small object trickles for longer than all of it may take', async () => {
+    vi.useFakeTimers()
+    try {
+      const Body = new Readable({ read: () => undefined })
+      const dripping = setInterval(() => Body.push('x'), 5_000)
+      const client = Object.assign(clientOf(1), { send: () => Promise.resolve({ Body, ContentLength: 1_000 }) })
+      const failure = failureOf(readManifest(client, BUCKET, '8'.repeat(64)))
+      await vi.advanceTimersByTimeAsync(31_000)
+      expect(await failure).toMatchObject({ name: 'StorageUnreachable', message: /not whole within 30000 ms/ })
+      clearInterval(dripping)
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   test.each([
