@@ -2,8 +2,10 @@ import { describe, expect, test, vi } from 'vitest'
 import { haltFromCatch } from '../../functions/job/halt-job.ts'
 import { openJob } from '../../functions/job/open-job.ts'
 import { publishEvents } from '../../functions/job/publish-events.ts'
+import { Database } from '../../functions/store/database.ts'
+import { DatabaseRelay } from '../support/relay.ts'
 import { newSlice, useTestDatabase } from '../support/test-database.ts'
-import { opening, testRun } from '../support/test-run.ts'
+import { countedBy, opening, testRun } from '../support/test-run.ts'
 
 const db = useTestDatabase('told')
 const run = () => testRun(db.connect())
@@ -74,6 +76,29 @@ describe('the halt that a person reads', () => {
       id: { DataType: 'String', StringValue: id },
       type: { DataType: 'String', StringValue: 'JobHalted' },
     })
+  })
+})
+
+describe('a halt whose connection is lost', () => {
+  test('while it asks how long the lock was held is halted all the same: nothing is asked behind its commit', async () => {
+    const slice = await newSlice(db.outside)
+    const job = await openJob(run(), opening(slice, 'a/1', null))
+    const relay = await DatabaseRelay.start()
+    relay.target = { host: db.address.DATABASE_HOST, port: db.address.DATABASE_PORT }
+    relay.ownerOf = () => ({ pid: process.pid, task: 'HaltJob' })
+    const cut = relay.arm({ task: 'HaltJob', sql: /timestampdiff/, moment: 'before', act: (at) => at.cut() })
+    const by = testRun(new Database({ ...db.address, DATABASE_HOST: '127.0.0.1', DATABASE_PORT: relay.port }))
+    const counted = countedBy(by)
+    const lock = { token: 'a/1', held: false }
+    const report = await haltFromCatch(by, { execution: 'arn:execution:a', slice, lock, job, failure: DIFFERS })
+    await relay.stop()
+    expect(cut.strikes()).toBe(1)
+    expect(report).toMatchObject({ halted: true, job: job.id })
+    expect(counted.map(([name]) => name)).toEqual(['job.halted', 'lock.hold.duration'])
+    expect(relay.statements.at(-1)?.sql).toBe('commit')
+    expect(await db.outside.rows('select halt_error as error, fence from job where id = ?', [job.id])).toEqual([
+      { error: 'ChunkMismatch', fence: 2 },
+    ])
   })
 })
 
