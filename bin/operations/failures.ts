@@ -31,6 +31,7 @@ const OF_FAILURE: Readonly<Record<string, OperationErrorName>> = {
   LockUnreachable: 'Unreachable',
   LockRefused: 'Unreachable',
   StorageUnreachable: 'Unreachable',
+  OutOfTime: 'Unreachable',
 }
 
 type AwsError = Error & { code?: string; $metadata?: { httpStatusCode?: number } }

@@ -39,7 +39,7 @@ const REMEDIES: Readonly<Record<Exclude<FailureName, AnswerName> | EndName, (com
   LockMisconfigured: ({ goOn }) => `Do what the sentence above says about Valkey, then go on: ${goOn}`,
   StorageUnreachable: ({ goOn }) => `When S3 answers again, go on: ${goOn}`,
   InvocationOver: ({ goOn }) => `A task was answered for before it had ended. Go on: ${goOn}`,
-  OutOfTime: ({ goOn }) => `A task made too little progress. Go on: ${goOn}`,
+  OutOfTime: ({ goOn }) => `A store was too slow for a task's time. Go on: ${goOn}`,
   LockLost: ({ goOn }) => `The lock was lost several times. Go on: ${goOn}`,
   StaleFence: ({ show }) => `Another run took over, or somebody stopped this one. Look at the newest job: ${show}`,
   Superseded: ({ show }) => `Another run took over. Look at the newest job: ${show}`,

@@ -1,7 +1,15 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import { AWS_CONNECT_TIMEOUT_MS, AWS_REQUEST_TIMEOUT_MS } from '../contract/limits.ts'
 import { MasterSecret, readMigratorEnv } from '../contract/migrator-env.ts'
 import { type Prepared, prepareDatabase } from '../job/prepare-database.ts'
 import { safeThrow } from '../job/safe-error.ts'
+
+/** A silent endpoint is given up, and the deployment says so, instead of waiting for the function's whole time. */
+const REQUEST_HANDLER = {
+  connectionTimeout: AWS_CONNECT_TIMEOUT_MS,
+  requestTimeout: AWS_REQUEST_TIMEOUT_MS,
+  throwOnRequestTimeout: true,
+}
 
 /**
  * Brings the database to this deployment's schema before any new code takes traffic, and fails the deployment if it
@@ -22,9 +30,8 @@ export const handler = (): Promise<Prepared> =>
 
 const migrateStage = async (): Promise<Prepared> => {
   const env = readMigratorEnv(process.env)
-  const { SecretString } = await new SecretsManagerClient({ region: env.AWS_REGION }).send(
-    new GetSecretValueCommand({ SecretId: env.MASTER_SECRET_ARN }),
-  )
+  const secrets = new SecretsManagerClient({ region: env.AWS_REGION, requestHandler: REQUEST_HANDLER })
+  const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId: env.MASTER_SECRET_ARN }))
   const secret = secretOf(SecretString)
   const prepared = await prepareDatabase(
     {
