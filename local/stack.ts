@@ -5,6 +5,7 @@ import { prepareDatabase } from '../functions/job/prepare-database.ts'
 import { startEndpoint } from './engine/endpoint.ts'
 import { Engine } from './engine/engine.ts'
 import type { Pace } from './engine/execution.ts'
+import type { StatusEvent } from './engine/status-event.ts'
 import { clientEnvironment, functionEnvironment } from './environment.ts'
 import { startLambdaEndpoint } from './lambda/endpoint.ts'
 import { Lambda } from './lambda/lambda.ts'
@@ -37,6 +38,10 @@ export type StackOptions = {
   readonly variables?: Readonly<Record<string, string>>
   /** The function that receives the status events of executions that did not succeed; null for none. */
   readonly haltFunction?: string | null
+  /** What becomes of a status event on its way there; by default it is delivered at once. */
+  readonly onStatusEvent?: (event: StatusEvent, deliver: () => void) => void
+  /** More options for the Node of each sandbox, asked for as it starts. */
+  readonly nodeOptions?: () => readonly string[]
   /** Runs before anything else uses the database; by default the migrations and the functions' user. */
   readonly prepare?: (stack: Pick<Stack, 'database' | 'lock' | 'aws' | 'folder'>) => Promise<unknown>
   /** The Step Functions endpoint's port; by default a free one. */
@@ -147,13 +152,14 @@ const loadApp = async (given: string | undefined, say: (line: string) => void): 
 const startCompute = async (options: StackOptions, folder: string, stores: Stores, stops: Stops) => {
   const { database, lock, aws, app } = stores
   const logsFolder = join(folder, 'logs')
-  const { concurrency, killOnTimeout } = options
+  const { concurrency, killOnTimeout, nodeOptions } = options
   const lambda = new Lambda({
     logsFolder,
     region: REGION,
     compileCache: app.compileCache,
     concurrency,
     killOnTimeout,
+    nodeOptions,
   })
   for (const fn of app.functions)
     lambda.add({ ...fn, environment: functionEnvironment(fn.environment, { database, lock, aws }, options.variables) })
@@ -172,7 +178,10 @@ const startCompute = async (options: StackOptions, folder: string, stores: Store
     throw new Error(`The app has no function ${options.haltFunction}`)
   if (haltFunction !== null && lambda.functionNames.includes(haltFunction))
     engine.onStatusEvent((event) => {
-      if (FAILED.includes(event.detail.status)) lambda.invokeAsync(haltFunction, JSON.stringify(event))
+      if (!FAILED.includes(event.detail.status)) return
+      const deliver = () => lambda.invokeAsync(haltFunction, JSON.stringify(event))
+      if (options.onStatusEvent === undefined) deliver()
+      else options.onStatusEvent(event, deliver)
     })
 
   const endpoint = await startEndpoint(engine, options.port)

@@ -78,6 +78,11 @@ export class Engine {
     return execution
   }
 
+  /** Forgets an execution that is over, as Step Functions does after 90 days: from then on its name may be used again. */
+  forget(arn: string): void {
+    if (this.execution(arn).status !== 'RUNNING') this.#executions.delete(arn)
+  }
+
   machine(arn: string): Machine {
     const machine = this.#machines.get(arn)
     if (machine === undefined)

@@ -26,6 +26,8 @@ export type LambdaOptions = {
   readonly concurrency?: number
   /** False: a sandbox past its timeout is abandoned and lives on, as a frozen one in AWS may. */
   readonly killOnTimeout?: boolean
+  /** More options for the Node of each sandbox, asked for as it starts. */
+  readonly nodeOptions?: () => readonly string[]
 }
 
 const CONCURRENCY = 50
@@ -37,6 +39,8 @@ const ASYNC_RETRY_DELAY_MS = 200
 /** The functions of a stack and their sandboxes: a local stand-in for the Lambda service. */
 export class Lambda {
   killOnTimeout: boolean
+  /** The time of a function, ms, where a test cuts it short. */
+  readonly timeLimits = new Map<string, number>()
   readonly #options: LambdaOptions
   readonly #functions = new Map<string, LambdaFunction>()
   readonly #sandboxes = new Set<Sandbox>()
@@ -86,7 +90,8 @@ export class Lambda {
     const requestId = randomUUID()
     const info = { functionName, requestId, event: JSON.parse(event) as unknown, sandbox }
     for (const listener of this.#invokeListeners) await listener(info)
-    const outcome = limited(await sandbox.invoke({ requestId, event }, this.killOnTimeout))
+    const timeoutMs = this.timeLimits.get(functionName)
+    const outcome = limited(await sandbox.invoke({ requestId, event }, this.killOnTimeout, timeoutMs))
     for (const listener of this.#returnListeners) await listener(info, outcome)
     return outcome
   }
@@ -122,7 +127,7 @@ export class Lambda {
     const idle = own.filter((sandbox) => sandbox.state === 'idle').at(-1)
     if (idle === undefined && own.length >= (this.#options.concurrency ?? CONCURRENCY)) return undefined
     const logFile = join(this.#options.logsFolder, `${fn.name}.log`)
-    const sandbox = idle ?? new Sandbox(fn, this.#environmentOf(fn), logFile)
+    const sandbox = idle ?? new Sandbox(fn, this.#environmentOf(fn), logFile, this.#options.nodeOptions?.())
     // Reserved at once: two invocations in one tick must not take the same one.
     if (idle !== undefined) idle.state = 'busy'
     this.#sandboxes.delete(sandbox)

@@ -45,14 +45,19 @@ export class Sandbox {
   #answer: ((outcome: Outcome) => void) | undefined
   #timeOut: (() => void) | undefined
 
-  constructor(fn: LambdaFunction, environment: Record<string, string>, logFile: string) {
+  constructor(
+    fn: LambdaFunction,
+    environment: Record<string, string>,
+    logFile: string,
+    nodeOptions: readonly string[] = [],
+  ) {
     this.fn = fn
     mkdirSync(dirname(logFile), { recursive: true })
     const log = openSync(logFile, 'a')
     this.#child = fork(join(import.meta.dirname, 'runtime.ts'), entryOf(fn), {
       cwd: fn.codeFolder,
       env: environment,
-      execArgv: [`--max-old-space-size=${Math.floor(fn.memoryMb * HEAP_SHARE)}`],
+      execArgv: [`--max-old-space-size=${Math.floor(fn.memoryMb * HEAP_SHARE)}`, ...nodeOptions],
       stdio: ['ignore', log, log, 'ipc'],
     })
     closeSync(log)
@@ -87,8 +92,16 @@ export class Sandbox {
     })
   }
 
-  /** Serves one invocation; never rejects. `killOnTimeout` false leaves a sandbox that is too slow alive, and abandons it. */
-  async invoke(invocation: Omit<Invocation, 'deadlineMs'>, killOnTimeout: boolean): Promise<Outcome> {
+  /**
+   * Serves one invocation; never rejects. `killOnTimeout` false leaves a sandbox that is too slow alive, and abandons it.
+   *
+   * @param timeoutMs what the function has, or less
+   */
+  async invoke(
+    invocation: Omit<Invocation, 'deadlineMs'>,
+    killOnTimeout: boolean,
+    timeoutMs: number = this.fn.timeoutMs,
+  ): Promise<Outcome> {
     this.requestId = invocation.requestId
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), INIT_TIMEOUT_MS)
     try {
@@ -101,7 +114,6 @@ export class Sandbox {
     if (this.state === 'ended') return { error: exitError(invocation.requestId, this.#child.exitCode, null) }
     this.state = 'busy'
     this.invocations++
-    const { timeoutMs } = this.fn
     const outcome = await new Promise<Outcome>((resolve) => {
       this.#timeOut = () => {
         clearTimeout(timer)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { cp, mkdir, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createConnection } from 'mysql2/promise'
 import { buildOnce } from '../build-once.ts'
@@ -77,6 +77,32 @@ export class MysqlServer extends Server {
     await mkdir(folder, { recursive: true })
     await cp(join(source, 'data'), join(folder, 'data'), { recursive: true })
     return await startOnFreePort((port) => new MysqlServer(program, folder, port, options))
+  }
+
+  /**
+   * Keeps the data as they are now, as a snapshot of the disk does: the server stands still meanwhile, and what it has not
+   * committed is rolled back by its recovery.
+   */
+  async snapshot(): Promise<void> {
+    await rm(this.#snapshot, { recursive: true, force: true })
+    this.freeze()
+    try {
+      await cp(join(this.folder, 'data'), this.#snapshot, { recursive: true })
+    } finally {
+      this.thaw()
+    }
+  }
+
+  /** Puts the server back to its snapshot, which is spent then: what was committed since is lost. */
+  async restore(): Promise<void> {
+    await this.kill()
+    await rm(join(this.folder, 'data'), { recursive: true, force: true })
+    await rename(this.#snapshot, join(this.folder, 'data'))
+    await this.restart()
+  }
+
+  get #snapshot(): string {
+    return join(this.folder, 'snapshot')
   }
 
   protected override options(): string[] {

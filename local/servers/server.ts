@@ -28,13 +28,13 @@ export abstract class Server {
   readonly port: number
   readonly logFile: string
   protected readonly folder: string
-  readonly #program: Program
+  protected readonly program: Program
   readonly #kind: ServerKind
   #process: ServerProcess | undefined
 
   protected constructor(kind: ServerKind, program: Program, folder: string, port: number) {
     this.#kind = kind
-    this.#program = program
+    this.program = program
     this.folder = folder
     this.port = port
     this.logFile = join(folder, `${kind.name.toLowerCase()}.log`)
@@ -54,7 +54,7 @@ export abstract class Server {
   /** Starts the server in its folder, and stops it before where it still runs. */
   async restart(): Promise<void> {
     await this.stop()
-    const server = startProcess(this.#program, this.options(), this.logFile)
+    const server = startProcess(this.program, this.options(), this.logFile)
     this.#process = server
     await waitReady(this.#kind.name, server, () => this.ping(), this.logFile, this.#kind.startTimeoutMs)
   }

@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import type { Program } from './process.ts'
 import { Server, type ServerKind, startOnFreePort } from './server.ts'
@@ -23,6 +24,11 @@ export class ValkeyServer extends Server {
   static async start(program: Program, folder: string, options: ValkeyOptions = {}): Promise<ValkeyServer> {
     await mkdir(folder, { recursive: true })
     return await startOnFreePort((port) => new ValkeyServer(program, folder, port, options))
+  }
+
+  /** Starts another server of the same kind, which follows nobody yet. */
+  async second(): Promise<ValkeyServer> {
+    return await ValkeyServer.start(this.program, join(this.folder, 'second'), this.#options)
   }
 
   protected override options(): string[] {
