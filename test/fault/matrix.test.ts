@@ -4,7 +4,7 @@ import { MOMENTS } from '../faults/moments.ts'
 import { runMatrix } from '../faults/run-matrix.ts'
 import type { JobFact, WriteFact } from '../support/audit.ts'
 import type { LockFact } from '../support/lock-watch.ts'
-import { type Call, judgeJobs, judgeLocks, judgeWrites } from '../support/timeline.ts'
+import { type Call, judgeJobs, judgeLocks, judgeOwners, judgeWrites } from '../support/timeline.ts'
 
 /* The fault matrix itself (`npm run test:faults` runs the whole of it): two cells, and the checker's own eyes. */
 
@@ -34,7 +34,7 @@ test('every fault has a moment and every moment a fault, under names of their ow
 const call = (task: string, told: object): Call => ({ pid: 1, task, at: 0, event: told })
 const job7 = { job: { id: 7, fence: 3 }, lock: { token: 'run/1' } }
 const write = (change: Partial<WriteFact>): WriteFact => ({
-  ...{ id: 1, thread: 5, kind: 'insert', job: 7, state: 'REGISTERING', fence: 3, at: 10 },
+  ...{ id: 1, thread: 5, kind: 'insert', job: 7, state: 'REGISTERING', fence: 3, token: 'run/1', at: 10 },
   ...change,
 })
 
@@ -49,10 +49,23 @@ test('the checker sees a write under an old fence, in a wrong state and by nobod
     'rows were changed by insert while the job was DELETED',
   ])
   expect(judgeWrites([write({})], () => undefined)).toHaveLength(1)
+  expect(judgeWrites([write({ token: 'restored/1' })], told)).toEqual([
+    'RegisterChunk of another acquisition wrote to job 7: insert',
+  ])
 })
 
 const change = (facts: Partial<JobFact>): JobFact => ({
-  ...{ id: 1, job: 7, old_state: 'DELETING', state: 'DELETING', old_fence: 3, fence: 3, old_token: 'run/1' },
+  ...{
+    id: 1,
+    job: 7,
+    thread: 5,
+    execution: 'arn:run',
+    old_state: 'DELETING',
+    state: 'DELETING',
+    old_fence: 3,
+    fence: 3,
+    old_token: 'run/1',
+  },
   ...{ token: 'run/1', halted: 0, closed: 0, slice_rows: null, source_rows: 100, at: 5 },
   ...facts,
 })
@@ -69,6 +82,21 @@ test('the checker sees a state that was skipped, set over rows, and a second ope
   expect(judgeJobs([opened, { ...opened, job: 8, fence: 4 }])).toEqual(['jobs 7 and 8 were open at once'])
   expect(judgeJobs([opened, { ...opened, job: 8, fence: 3, closed: 1 }])).toEqual(['job 8 began under fence 3 after 3'])
   expect(judgeJobs([change({ fence: 2 })])).toEqual(['job 7 fell from fence 3 to 2'])
+})
+
+test('the checker sees a state set by another acquisition, and a job halted for an execution that is not its own', () => {
+  const deleted = change({ state: 'DELETED', slice_rows: 0 })
+  const halted = change({ halted: 1, fence: 4, token: null })
+  const by = (task: string, told: object) => () => call(task, told)
+  expect(judgeOwners([opened, deleted], by('MarkDeleted', job7))).toEqual([])
+  expect(judgeOwners([deleted], by('MarkDeleted', { ...job7, lock: { token: 'run/2' } }))).toEqual([
+    'MarkDeleted of another acquisition made job 7 DELETED',
+  ])
+  expect(judgeOwners([halted], by('HaltJob', { ...job7, execution: 'arn:run' }))).toEqual([])
+  expect(judgeOwners([halted], by('Sweep', { registeredByDay: 28 }))).toEqual([])
+  expect(judgeOwners([halted], by('HaltJob', { detail: { executionArn: 'arn:other' } }))).toEqual([
+    'HaltJob of arn:other halted job 7, which is that of arn:run',
+  ])
 })
 
 const lock = (facts: Partial<LockFact>): LockFact => ({

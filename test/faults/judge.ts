@@ -10,7 +10,7 @@ import {
 } from '../support/invariants.ts'
 import { type ShareFile, shareFile } from '../support/share-file.ts'
 import type { TestSlice } from '../support/test-stack.ts'
-import { judgeJobs, judgeLocks, judgeWrites } from '../support/timeline.ts'
+import { judgeJobs, judgeLocks, judgeOwners, judgeWrites } from '../support/timeline.ts'
 import type { Cell } from './fault.ts'
 import type { World } from './world.ts'
 
@@ -107,6 +107,7 @@ export const judgeHistory = async (world: World, slice: TestSlice): Promise<stri
   return [
     ...judgeWrites(await writesOf(world.on, slice), world.callOfThread),
     ...judgeJobs(changes),
+    ...judgeOwners(changes, world.callOfThread),
     ...judgeLocks(world.watch.factsOf(slice), changes, world.callsOfPort),
   ]
 }

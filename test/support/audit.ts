@@ -14,6 +14,8 @@ export type WriteFact = {
   readonly job: number | null
   readonly state: string | null
   readonly fence: number | null
+  /** Of the acquisition that the job is open under. */
+  readonly token: string | null
   /** Seconds since 1970, to the microsecond: when the statement began. */
   readonly at: number
 }
@@ -22,6 +24,10 @@ export type WriteFact = {
 export type JobFact = {
   readonly id: number
   readonly job: number
+  /** MySQL's number of the session that changed it. */
+  readonly thread: number
+  /** Who opened it last. */
+  readonly execution: string
   readonly old_state: string | null
   readonly state: string
   readonly old_fence: number | null
@@ -47,14 +53,14 @@ const newest = (column: string, row: string): string =>
 const writeTrigger = (kind: 'insert' | 'delete', row: 'new' | 'old'): string => `
   create trigger audit_${kind} after ${kind} on share_ratio for each row begin
     if @audit_off is null and not (now(6) <=> @audit_${kind}_at) then
-      insert into audit_write (thread, distributor_id, settlement_month, kind, job, state, fence, at) values (
+      insert into audit_write (thread, distributor_id, settlement_month, kind, job, state, fence, token, at) values (
         connection_id(), ${row}.distributor_id, ${row}.settlement_month, '${kind}',
-        ${newest('id', row)}, ${newest('state', row)}, ${newest('fence', row)}, ${NOW});
+        ${newest('id', row)}, ${newest('state', row)}, ${newest('fence', row)}, ${newest('lock_token', row)}, ${NOW});
       set @audit_${kind}_at = now(6);
     end if;
   end`
 
-const JOB_COLUMNS = `distributor_id, settlement_month, job, old_state, state, old_fence, fence, old_token, token, halted, closed,
+const JOB_COLUMNS = `distributor_id, settlement_month, job, thread, execution, old_state, state, old_fence, fence, old_token, token, halted, closed,
   slice_rows, source_rows, at`
 
 const jobTrigger = (kind: 'insert' | 'update'): string => {
@@ -62,7 +68,7 @@ const jobTrigger = (kind: 'insert' | 'update'): string => {
   const counted = `(select count(*) from share_ratio where distributor_id = new.distributor_id
     and settlement_month = new.settlement_month)`
   return `create trigger audit_job_${kind} after ${kind} on job for each row insert into audit_job (${JOB_COLUMNS}) values (
-    new.distributor_id, new.settlement_month, new.id, ${old('state')}, new.state, ${old('fence')}, new.fence,
+    new.distributor_id, new.settlement_month, new.id, connection_id(), new.execution, ${old('state')}, new.state, ${old('fence')}, new.fence,
     ${old('lock_token')}, new.lock_token, new.halted_at is not null, new.closed_at is not null,
     ${kind === 'insert' ? 'null' : `if(new.state = old.state, null, ${counted})`}, new.source_rows, ${NOW})`
 }
@@ -71,8 +77,8 @@ const SLICE_COLUMNS = 'id bigint auto_increment primary key, distributor_id int 
 
 const STATEMENTS = [
   `create table audit_write (${SLICE_COLUMNS}, thread bigint, kind varchar(10), job bigint, state varchar(20), fence int,
-     at decimal(20, 6))`,
-  `create table audit_job (${SLICE_COLUMNS}, job bigint, old_state varchar(20), state varchar(20), old_fence int, fence int,
+     token varchar(128), at decimal(20, 6))`,
+  `create table audit_job (${SLICE_COLUMNS}, job bigint, thread bigint, execution varchar(512), old_state varchar(20), state varchar(20), old_fence int, fence int,
      old_token varchar(128), token varchar(128), halted int, closed int, slice_rows int, source_rows int,
      at decimal(20, 6))`,
   writeTrigger('insert', 'new'),

@@ -27,13 +27,16 @@ const STATE_OF_WRITE = { delete: 'DELETING', insert: 'REGISTERING' } as const
 type Told = {
   readonly job?: { readonly id: number; readonly fence: number }
   readonly lock?: { readonly token: string }
+  readonly execution?: string
+  /** A status event's. */
+  readonly detail?: { readonly executionArn: string }
 }
 
 const toldOf = (call: Call | undefined): Told => (call?.event ?? {}) as Told
 
 /** Each write in its state, under the fence that its writer was given, by a writer that is known. */
 export const judgeWrites = (writes: readonly WriteFact[], callAt: CallAt): string[] =>
-  writes.flatMap(({ kind, state, job, fence, thread, at }) => {
+  writes.flatMap(({ kind, state, job, fence, token, thread, at }) => {
     const found: string[] = []
     if (state !== STATE_OF_WRITE[kind]) found.push(`rows were changed by ${kind} while the job was ${state}`)
     const call = callAt(thread, at)
@@ -43,7 +46,24 @@ export const judgeWrites = (writes: readonly WriteFact[], callAt: CallAt): strin
       found.push(
         `${call?.task} of job ${told.id} wrote under fence ${told.fence} while job ${job} had fence ${fence}: ${kind}`,
       )
+    // After a restore two runs may hold one number and one fence; no two have one token.
+    else if (toldOf(call).lock?.token !== token)
+      found.push(`${call?.task} of another acquisition wrote to job ${job}: ${kind}`)
     return found
+  })
+
+/** A state is set under the row's own token, and a job is halted for its own execution, or by a person or the sweeper. */
+export const judgeOwners = (changes: readonly JobFact[], callAt: CallAt): string[] =>
+  changes.flatMap(({ job, thread, at, execution, old_state, state, old_fence, fence, old_token, halted, closed }) => {
+    if (old_state === null || old_fence === null) return []
+    const call = callAt(thread, at)
+    const { lock, execution: by, detail } = toldOf(call)
+    const ended = by ?? detail?.executionArn
+    if (state !== old_state && lock?.token !== old_token)
+      return [`${call?.task ?? 'somebody'} of another acquisition made job ${job} ${state}`]
+    if (halted === 1 && closed === 0 && fence > old_fence && ended !== undefined && ended !== execution)
+      return [`${call?.task} of ${ended} halted job ${job}, which is that of ${execution}`]
+    return []
   })
 
 /** States one step at a time, DELETED only over an empty slice, REGISTERED only over a full one, fences only upwards. */
