@@ -101,7 +101,7 @@ const play = async (fault: Fault, cell: Cell): Promise<Ended> => {
   cell.arn = (await fault.begin?.(cell)) ?? (await on.start({ ...cell.slice, ...cell.request }))
   cell.runs.push(nameOf(cell.arn))
   resolve()
-  const end = await on.ended(cell.arn, RUN_MS_MAX)
+  const end = await on.ended(cell.arn, fault.runMs ?? RUN_MS_MAX)
   if (isStruck()) await over
   else cell.violations.push(`the moment never came: the run ended as ${end.status} ${end.error ?? ''} ${end.cause}`)
   await fault.heal?.(cell, end)

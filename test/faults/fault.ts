@@ -40,6 +40,8 @@ export type Fault = {
   readonly suits: (moment: Moment) => boolean
   /** Where on the wire, if not at the moment's own place. */
   readonly place?: (moment: Moment) => Place
+  /** How long a run may take under it, ms, where it is longer than any other may. */
+  readonly runMs?: number
   /** Before the run is started. */
   readonly prepare?: (cell: Cell) => Promise<void>
   /** Waits for the moment where it is not on the wire of MySQL or Valkey. */
@@ -78,6 +80,40 @@ export const startAgain = async (cell: Cell): Promise<string> => {
 }
 
 export const nameOf = (arn: string): string => arn.slice(arn.lastIndexOf(':') + 1)
+
+/**
+ * Holds the next run at a place until `act` is done. Sandboxes of the first run may come to the same place; they pass.
+ *
+ * @returns settles when the next run has come there
+ */
+export const holdNext = (
+  cell: Cell,
+  place: Place & { readonly task: string },
+  act: () => Promise<unknown>,
+): Promise<void> => {
+  const { promise: reached, resolve } = Promise.withResolvers<void>()
+  const before = new Set(cell.world.calls.map(({ event }) => tokenIn(event)))
+  let seen = 0
+  cell.on.relay.arm({
+    ...{ task: place.task, sql: place.sql, moment: place.when, times: 10_000 },
+    act: async ({ pid }) => {
+      const token = tokenIn(cell.world.callOf(pid)?.event)
+      if (token === undefined || before.has(token)) return
+      seen += 1
+      if (seen !== place.skip + 1) return
+      resolve()
+      await act()
+    },
+  })
+  return reached
+}
+
+const tokenIn = (event: unknown): string | undefined => (event as { lock?: { token: string } } | undefined)?.lock?.token
+
+/** A run that has not ended yet, and what has to happen in it: nothing may come of it where the run ends first. */
+export const orEnd = async ({ on }: Cell, arn: string, what: Promise<unknown>): Promise<void> => {
+  await Promise.race([what, on.stack.engine.execution(arn).ended])
+}
 
 /** Waits, but not for ever: what is waited for may wait for the fault's end itself. */
 export const atMost = async (ms: number, what: Promise<unknown>): Promise<void> => {

@@ -1,8 +1,14 @@
 import type { Fault } from './fault.ts'
+import { CLOCK_FAULTS } from './kinds/clock.ts'
 import { EXECUTION_FAULTS } from './kinds/execution.ts'
+import { FAILOVER_FAULTS } from './kinds/failover.ts'
+import { FULL_FAULTS } from './kinds/full.ts'
 import { LAMBDA_FAULTS } from './kinds/lambda.ts'
 import { MYSQL_FAULTS } from './kinds/mysql.ts'
+import { RESTORED_FAULTS } from './kinds/restored.ts'
 import { RIVAL_FAULTS } from './kinds/rival.ts'
+import { SLOW_FAULTS } from './kinds/slow.ts'
+import { STATUS_EVENT_FAULTS } from './kinds/status-event.ts'
 import { STORAGE_FAULTS } from './kinds/storage.ts'
 import { VALKEY_FAULTS } from './kinds/valkey.ts'
 import { MOMENTS, type Moment } from './moments.ts'
@@ -10,10 +16,17 @@ import { MOMENTS, type Moment } from './moments.ts'
 export const FAULTS: readonly Fault[] = [
   ...LAMBDA_FAULTS,
   ...VALKEY_FAULTS,
+  ...FAILOVER_FAULTS,
+  // Those that take a minute each come before many short ones, so that worlds side by side end together.
+  ...SLOW_FAULTS,
   ...MYSQL_FAULTS,
+  ...FULL_FAULTS,
+  ...RESTORED_FAULTS,
   ...RIVAL_FAULTS,
   ...STORAGE_FAULTS,
   ...EXECUTION_FAULTS,
+  ...STATUS_EVENT_FAULTS,
+  ...CLOCK_FAULTS,
 ]
 
 export type Combination = { readonly fault: Fault; readonly moment: Moment }

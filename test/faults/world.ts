@@ -1,4 +1,6 @@
 import { CHUNK_ROWS_MAX } from '../../functions/contract/limits.ts'
+import type { StatusEvent } from '../../local/engine/status-event.ts'
+import type { ValkeyServer } from '../../local/servers/valkey.ts'
 import { installAudit } from '../support/audit.ts'
 import { LockWatch } from '../support/lock-watch.ts'
 import { type ShareFile, shareFile } from '../support/share-file.ts'
@@ -19,6 +21,18 @@ const LATE_COMMAND_S = 15
 /** On a machine that is busy with other things a cold start takes seconds. */
 const FIRST_RUN_MS_MAX = 300_000
 
+/** What a fault may change of the stack itself. */
+type Conditions = {
+  /** How far the clock of sandboxes that start from now on is off. */
+  clockMs: number
+  /** What becomes of status events; delivered at once where it is undefined. */
+  onStatusEvent: ((deliver: () => void, event: StatusEvent) => void) | undefined
+}
+
+const CLOCK = new URL('../support/shift-clock.ts', import.meta.url).href
+
+const atOnce = (deliver: () => void): void => deliver()
+
 /** A slice that nobody works on while faults strike. */
 export type Bystander = { readonly slice: TestSlice; readonly file: ShareFile }
 
@@ -31,10 +45,13 @@ export class World {
   readonly bystander: Bystander
   readonly largeFile = LARGE
   readonly #large: TestSlice
+  readonly #conditions: Conditions
   #seed = 0
+  #secondValkey: ValkeyServer | undefined
 
-  private constructor(on: TestStack, watch: LockWatch, bystander: Bystander, large: TestSlice) {
+  private constructor(on: TestStack, conditions: Conditions, watch: LockWatch, bystander: Bystander, large: TestSlice) {
     this.on = on
+    this.#conditions = conditions
     this.watch = watch
     this.bystander = bystander
     this.#large = large
@@ -45,9 +62,14 @@ export class World {
   }
 
   static async start(): Promise<World> {
+    const conditions: Conditions = { clockMs: 0, onStatusEvent: undefined }
     const on = await startTestStack(
-      { database: true, lock: true, storage: true },
-      { env: { PATH: process.env.PATH }, killOnTimeout: false, mysql: MYSQL, pace: { retryMs: 50, waitMs: 10 } },
+      { database: true, lock: true, storage: true, topic: true },
+      {
+        ...{ env: { PATH: process.env.PATH }, killOnTimeout: false, mysql: MYSQL, pace: { retryMs: 50, waitMs: 10 } },
+        onStatusEvent: (event, deliver) => (conditions.onStatusEvent ?? atOnce)(deliver, event),
+        nodeOptions: () => (conditions.clockMs === 0 ? [] : ['--import', `${CLOCK}?ms=${conditions.clockMs}`]),
+      },
     )
     await on.outside.query('set @audit_off = 1')
     await installAudit(on)
@@ -55,7 +77,7 @@ export class World {
     const large = await on.newSlice()
     await on.seed(large, LARGE)
     const bystander = { slice: await on.newSlice(), file: shareFile(120, 8) }
-    const world = new World(on, watch, bystander, large)
+    const world = new World(on, conditions, watch, bystander, large)
     const run = await on.start({ ...bystander.slice, source: await on.stage(bystander.file, 25) })
     // Every function is started for the first time.
     const end = await on.ended(run, FIRST_RUN_MS_MAX)
@@ -112,11 +134,35 @@ export class World {
     await this.on.outside.query('set @audit_off = 1')
   }
 
+  /** What a fault does with status events from now on; nothing for the ordinary delivery. */
+  onStatusEvent(way?: Conditions['onStatusEvent']): void {
+    this.#conditions.onStatusEvent = way
+  }
+
+  /** Every sandbox that starts from now on has a clock that is off by so much, and none that is at rest is used again. */
+  async shiftClock(ms: number): Promise<void> {
+    this.#conditions.clockMs = ms
+    const idle = this.on.stack.lambda.sandboxes.filter(({ state }) => state === 'idle')
+    await Promise.all(idle.map((sandbox) => sandbox.end()))
+  }
+
+  /** A second Valkey, which the first knows nothing of. */
+  async secondValkey(): Promise<ValkeyServer> {
+    this.#secondValkey ??= await this.on.stack.lock.server?.second()
+    if (this.#secondValkey === undefined) throw new Error('The faults need a Valkey of their own')
+    return this.#secondValkey
+  }
+
   /** Puts the servers right after a cell that broke off. */
   async restore(): Promise<void> {
     const { on } = this
     const { database, lock, lambda } = on.stack
     on.disarm()
+    on.lockRelay.target = { host: lock.host, port: lock.port }
+    on.lockRelay.cutAll()
+    lambda.timeLimits.clear()
+    this.onStatusEvent()
+    await this.shiftClock(0)
     database.server?.thaw()
     lock.server?.thaw()
     if (database.server?.pid === undefined) await database.server?.restart()
@@ -133,6 +179,7 @@ export class World {
 
   async stop(): Promise<void> {
     this.watch.stop()
+    await this.#secondValkey?.kill()
     await this.on.close()
   }
 }

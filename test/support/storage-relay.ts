@@ -1,17 +1,27 @@
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import type { OwnerOf } from './socket-owner.ts'
 
-/** What happens to the transfer of an object: it breaks off half way, or stops half way and stays silent. */
+/**
+ * What happens to the transfer of an object: it breaks off half way, stops half way and stays silent, or comes byte by byte,
+ * never silent long enough to be given up for that, until it is released.
+ */
 export type TransferFault = {
   /** Who asks. */
   readonly task: string
   /** Of the object's key. */
   readonly key: RegExp
-  readonly kind: 'cut' | 'stall'
+  readonly kind: 'cut' | 'stall' | 'slow'
 }
 
-type Watched = TransferFault & { readonly resolve: () => void }
+/** A transfer that was struck: who asked, and how what is slow goes on at full speed. */
+export type StruckTransfer = { readonly pid: number; readonly release: () => void }
+
+type Watched = TransferFault & { readonly resolve: (at: StruckTransfer) => void }
+
+const SLOW_BYTE_MS = 500
 
 /** Stands between the functions and S3. Requests pass as they are; the transfer that a test names does not arrive whole. */
 export class StorageRelay {
@@ -35,8 +45,8 @@ export class StorageRelay {
   }
 
   /** Strikes once. */
-  arm(fault: TransferFault): { struck: Promise<void> } {
-    const { promise: struck, resolve } = Promise.withResolvers<void>()
+  arm(fault: TransferFault): { struck: Promise<StruckTransfer> } {
+    const { promise: struck, resolve } = Promise.withResolvers<StruckTransfer>()
     this.#faults.add({ ...fault, resolve })
     return { struck }
   }
@@ -49,14 +59,16 @@ export class StorageRelay {
 
   #pass(asked: IncomingMessage, answer: ServerResponse): void {
     const fault = this.#match(asked)
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
     if (fault !== undefined) {
       this.#faults.delete(fault)
-      fault.resolve()
+      fault.resolve({ pid: this.ownerOf(asked.socket.remotePort ?? 0, this.port)?.pid ?? 0, release })
     }
     const { method, url: path, headers } = asked
     const passed = request({ ...this.target, method, path, headers }, (found) => {
       answer.writeHead(found.statusCode ?? 500, found.headers)
       if (fault === undefined) found.pipe(answer)
+      else if (fault.kind === 'slow') void this.#sendSlowly(found, answer, released)
       else this.#sendHalf(fault, found, answer)
     })
     passed.on('error', () => answer.destroy())
@@ -80,6 +92,19 @@ export class StorageRelay {
       if (kind === 'cut') answer.destroy()
       else this.#stalled.add(answer)
     })
+  }
+
+  async #sendSlowly(found: IncomingMessage, answer: ServerResponse, released: Promise<void>): Promise<void> {
+    this.#stalled.add(answer)
+    const body = await buffer(found)
+    let sent = 0
+    const timer = setInterval(() => {
+      answer.write(body.subarray(sent, sent + 1))
+      sent += 1
+    }, SLOW_BYTE_MS)
+    await Promise.race([released, once(answer, 'close')])
+    clearInterval(timer)
+    if (!answer.destroyed) answer.end(body.subarray(sent))
   }
 
   async stop(): Promise<void> {

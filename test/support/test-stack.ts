@@ -2,22 +2,25 @@ import { randomBytes } from 'node:crypto'
 import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { DescribeExecutionCommand, SFNClient, StartExecutionCommand, StopExecutionCommand } from '@aws-sdk/client-sfn'
 import { Redis } from 'ioredis'
-import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise'
+import type { Connection, RowDataPacket } from 'mysql2/promise'
 import type { ExecutionRequest } from '../../functions/contract/messages.ts'
 import type { Stack } from '../../local/stack.ts'
 import { causeText, type Ended, type Output } from './ended.ts'
 import { Consumer } from './events.ts'
 import type { LockRelay } from './lock-relay.ts'
+import { connectOutside } from './outside.ts'
 import type { DatabaseRelay } from './relay.ts'
 import { type Said, searchSecrets } from './secret-search.ts'
 import { type ShareFile, stagedObjects } from './share-file.ts'
 import type { StorageRelay } from './storage-relay.ts'
+import type { TopicRelay } from './topic-relay.ts'
 
 /** What stands between the functions and their stores, where a test asked for it. */
 export type Relays = {
   readonly database?: DatabaseRelay | undefined
   readonly lock?: LockRelay | undefined
   readonly storage?: StorageRelay | undefined
+  readonly topic?: TopicRelay | undefined
 }
 
 export type TestSlice = { readonly distributor: string; readonly month: string }
@@ -65,6 +68,10 @@ export class TestStack {
 
   get storageRelay(): StorageRelay {
     return given(this.#relays.storage)
+  }
+
+  get topicRelay(): TopicRelay {
+    return given(this.#relays.topic)
   }
 
   disarm(): void {
@@ -199,11 +206,4 @@ export class TestStack {
 const given = <Relay>(relay: Relay | undefined): Relay => {
   if (relay === undefined) throw new Error('This stack was started without that relay')
   return relay
-}
-
-const connectOutside = async ({ database }: Stack): Promise<Connection> => {
-  const { host, port, name, master } = database
-  const connection = await createConnection({ host, port, database: name, ...master, dateStrings: true })
-  connection.on('error', () => undefined)
-  return connection
 }

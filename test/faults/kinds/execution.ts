@@ -16,7 +16,7 @@ const END_MS_MAX = 6_000
  * A fault that came too late is none, and its cell shows nothing. A lock that no job stands for yet lasts until its TTL: its
  * fence can't be raised, so nobody else may release it. From then on the status event leaves none.
  */
-const expectEnd = async (
+export const expectEnd = async (
   { on, slice, moment, violations }: Cell,
   { status, error }: Ended,
   expected: string,

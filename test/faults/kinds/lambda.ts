@@ -48,6 +48,24 @@ const overtaken: Fault = {
   },
 }
 
+/** Tasks of which a run has one at a time, and that change the job: nobody else of the run can find out first. */
+const ALONE = ['plan-delete', 'mark-deleted', 'begin-registering', 'mark-registered']
+
+const outlived: Fault = {
+  id: 'lambda-outlived',
+  title: "Lambda stopped past the lock's TTL until another run has ended, continued",
+  suits: ({ id }) => ALONE.includes(id),
+  strike: async (cell, at) => {
+    at.freeze()
+    cell.late.push(answerOf(cell.on, at.pid))
+    await expireLock(cell)
+  },
+  beside: async (cell, at) => {
+    await cell.on.ended(await startAgain(cell))
+    at.thaw()
+  },
+}
+
 const twice: Fault = {
   id: 'lambda-twice',
   title: 'Lambda run twice at once',
@@ -72,4 +90,4 @@ const timedOut: Fault = {
   },
 }
 
-export const LAMBDA_FAULTS: readonly Fault[] = [killed, stopped, overtaken, twice, timedOut]
+export const LAMBDA_FAULTS: readonly Fault[] = [killed, stopped, overtaken, outlived, twice, timedOut]

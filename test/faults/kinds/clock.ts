@@ -1,0 +1,44 @@
+import type { Cell, Fault } from '../fault.ts'
+import { expectEnd } from './execution.ts'
+
+/*
+ * The clock of the functions jumps in the middle of a run, so that sandboxes which work side by side, and MySQL and Valkey
+ * with them, disagree about the time.
+ */
+
+const HOUR_MS = 3_600_000
+
+const MOMENTS = ['stage-source', 'open-job', 'register-chunk', 'halt-job']
+const STOPPED = ['delete-chunk', 'register-chunk']
+
+const jump = (cell: Cell, ms: number): Promise<void> => cell.world.shiftClock(ms)
+
+const off = (id: string, words: string, ms: number): Fault => ({
+  id: `clock-${id}`,
+  title: `The clock of every new sandbox an hour ${words}, in the middle of the run`,
+  suits: (moment) => MOMENTS.includes(moment.id),
+  strike: (cell) => jump(cell, ms),
+  heal: (cell) => jump(cell, 0),
+})
+
+/** The status event carries times of a clock that is right. */
+const stopped = (id: string, words: string, ms: number): Fault => ({
+  id: `clock-${id}-stopped`,
+  title: `The clock of every new sandbox an hour ${words}, and the execution stopped`,
+  suits: (moment) => STOPPED.includes(moment.id),
+  strike: async (cell) => {
+    await jump(cell, ms)
+    await cell.on.stop(cell.arn)
+  },
+  heal: async (cell, end) => {
+    await expectEnd(cell, end, 'ABORTED')
+    await jump(cell, 0)
+  },
+})
+
+export const CLOCK_FAULTS: readonly Fault[] = [
+  off('ahead', 'ahead', HOUR_MS),
+  off('behind', 'behind', -HOUR_MS),
+  stopped('ahead', 'ahead', HOUR_MS),
+  stopped('behind', 'behind', -HOUR_MS),
+]
