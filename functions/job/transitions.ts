@@ -99,10 +99,13 @@ export const markRegistered = async (run: Run, input: Guarded): Promise<JobMessa
   const guard = guardOf(input, 'REGISTERING')
   // Counting may take seconds in a large slice, so it runs before the row is taken. Every chunk is marked by then, so
   // nothing changes the slice behind it but a run with a newer fence, which the guard finds.
-  const totals = await statement(database, () => countRegistered(run, guard, input.slice))
+  const counted = await statement(database, () => countRegistered(run, guard, input.slice))
   return await exclusively(database, guard.id, async () => {
     const job = await guardExclusive(database, guard, 'REGISTERED')
-    if (job.state === 'REGISTERING' && totals !== null) {
+    if (job.state === 'REGISTERING') {
+      // Again, with the row held: a restore of the database may have taken chunks back behind the count, marks and all.
+      await requireEveryMark(run, guard)
+      const totals = counted ?? (await totalsOf(database, input.slice))
       if (totals.rows !== Number(job.source_rows) || totals.shareSum !== job.source_share_sum)
         throw new Failure(
           'SliceMismatch',
@@ -126,17 +129,23 @@ export const markRegistered = async (run: Run, input: Guarded): Promise<JobMessa
 }
 
 /** What the slice holds once every chunk is marked; null where the job is REGISTERED already. */
-const countRegistered = async ({ database }: Run, guard: Guard, slice: Guarded['slice']) => {
+const countRegistered = async (run: Run, guard: Guard, slice: Guarded['slice']) => {
+  const { database } = run
   const job = await guardExclusive(database, guard, 'REGISTERED')
   if (job.state === 'REGISTERED') return null
-  const progress = await progressOf(database, guard.id, 'register')
-  if (progress.marked < progress.chunks || progress.chunks === 0)
-    throw new Failure(
-      'ChunksUnfinished',
-      `${progress.marked} of ${progress.chunks} chunks are registered; resume the job`,
-      { job: guard.id, fence: guard.fence, state: guard.state },
-    )
+  await requireEveryMark(run, guard)
   return await totalsOf(database, slice)
+}
+
+/** @throws Failure ChunksUnfinished */
+const requireEveryMark = async ({ database }: Run, guard: Guard): Promise<void> => {
+  const progress = await progressOf(database, guard.id, 'register')
+  if (progress.marked === progress.chunks && progress.chunks > 0) return
+  throw new Failure(
+    'ChunksUnfinished',
+    `${progress.marked} of ${progress.chunks} chunks are registered; resume the job`,
+    { job: guard.id, fence: guard.fence, state: guard.state },
+  )
 }
 
 const itemsOf = async (run: Run, job: number, phase: Phase): Promise<ItemsOutput> => {

@@ -134,6 +134,7 @@ const settle = async (cell: Cell, end: Ended): Promise<string> => {
   const told = end.status === 'SUCCEEDED' ? 'succeeded' : (end.error ?? end.status)
   if (end.status === 'SUCCEEDED' && first !== 'settled')
     violations.push(`the run succeeded over a slice that is ${first}`)
+  if (told === 'Error') violations.push(`the run ended by an error without a name: ${end.cause}`)
   violations.push(...(await judge(cell)))
   if (first === 'settled') return end.status === 'SUCCEEDED' ? 'exact' : `${told}; exact by another run`
   const resumed = await on.ended(await startAgain(cell), RUN_MS_MAX)

@@ -270,6 +270,33 @@ describe('REGISTERED', () => {
     expect(await readJob(db.outside, job.id)).toMatchObject({ state: 'REGISTERING', fence: 2, lock_token: 'b/2' })
   })
 
+  test('is refused where a restore took a chunk back behind the count', async () => {
+    const { input, whole, bodies, job } = await registered('c', 2)
+    await registerAll(run(), whole, bodies)
+    const by = run()
+    const begin = by.database.begin.bind(by.database)
+    vi.spyOn(by.database, 'begin').mockImplementationOnce(async () => {
+      await db.outside.change('update job_chunk set marked_at = null where job_id = ? and number = 1', [job.id])
+      await begin()
+    })
+    await expect(markRegistered(by, input)).rejects.toMatchObject({ name: 'ChunksUnfinished' })
+    expect(await stateOf(job.id)).toBe('REGISTERING')
+  })
+
+  test('is counted again where a restore took REGISTERED itself back', async () => {
+    const { input, whole, bodies, job } = await registered('d', 1)
+    await registerAll(run(), whole, bodies)
+    await markRegistered(run(), input)
+    const by = run()
+    const begin = by.database.begin.bind(by.database)
+    vi.spyOn(by.database, 'begin').mockImplementationOnce(async () => {
+      await setState(job.id, 'REGISTERING')
+      await begin()
+    })
+    expect(await markRegistered(by, input)).toMatchObject({ state: 'REGISTERED' })
+    expect(await stateOf(job.id)).toBe('REGISTERED')
+  })
+
   test('is refused for a slice that does not hold what the file has, with both sums', async () => {
     const { input, whole, bodies, slice, job } = await registered('4', 1)
     await registerAll(run(), whole, bodies)

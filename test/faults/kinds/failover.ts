@@ -11,8 +11,8 @@ import type { Moment } from '../moments.ts'
  * long ago may still be held. A run that meets it was healthy, so it has to end well.
  */
 
-/** What is left of a released lock's life that the replica still knows. A run waits for it as for any other. */
-const GHOST_MS = 1_500
+/** What is left of a released lock's life that the replica still knows: a run waits for it, here about a second at most. */
+const GHOST_MS = 700
 
 /** A full resynchronisation of a few keys takes milliseconds. */
 const SYNC_MS_MAX = 10_000

@@ -1,3 +1,4 @@
+import { pause } from '../../support/faults.ts'
 import { atMost, type Cell, type Fault, holdNext, nameOf, orEnd, startAgain } from '../fault.ts'
 import { letLockExpire } from '../judge.ts'
 import type { Moment, Place } from '../moments.ts'
@@ -15,6 +16,9 @@ const MEETING: Place & { readonly task: string } = {
 /** A job is open, or about to be. */
 const OPENED = ['open-job', 'delete-chunk', 'register-chunk-after-write']
 const opened = ({ id }: Moment): boolean => OPENED.includes(id)
+
+/** In AWS 90 days at least. Status events tell a start to the second. */
+const SECOND_LIFE_MS = 2_100
 
 const deliveries = new WeakMap<Cell, () => void>()
 
@@ -77,6 +81,7 @@ const reused: Fault = {
   strike: (cell) => stop(cell, () => undefined),
   heal: (cell) =>
     meetNext(cell, async () => {
+      await pause(SECOND_LIFE_MS)
       cell.on.stack.engine.forget(cell.arn)
       return await cell.on.start({ ...cell.slice, ...cell.request }, nameOf(cell.arn))
     }),
