@@ -12,6 +12,9 @@ const HEAP_SHARE = 0.9
 /** Importing a bundle takes 0.2 s; a sandbox that was stopped meanwhile must not hold its caller for ever. */
 const INIT_TIMEOUT_MS = 30_000
 
+/** An answer that was given in time is heard: on a busy machine it takes a moment from one process to the other. */
+const ANSWER_GRACE_MS = 250
+
 const exitError = (requestId: string, code: number | null, signal: NodeJS.Signals | null): FunctionError => ({
   errorType: 'Runtime.ExitError',
   errorMessage:
@@ -128,7 +131,7 @@ export class Sandbox {
           },
         })
       }
-      const timer = setTimeout(this.#timeOut, timeoutMs)
+      const timer = setTimeout(this.#timeOut, timeoutMs + ANSWER_GRACE_MS)
       this.#answer = (answer) => {
         clearTimeout(timer)
         resolve(answer)

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import type { ValkeyServer } from '../../../local/servers/valkey.ts'
+import type { Ended } from '../../support/ended.ts'
 import { pause } from '../../support/faults.ts'
-import type { Ended } from '../../support/test-stack.ts'
 import { type Cell, type Fault, onDatabase } from '../fault.ts'
 import type { Moment } from '../moments.ts'
 

@@ -1,10 +1,10 @@
 import type { MysqlServer } from '../../../local/servers/mysql.ts'
+import type { Ended } from '../../support/ended.ts'
 import { answerOf } from '../../support/faults.ts'
 import { fingerprintOf } from '../../support/invariants.ts'
 import type { Statement } from '../../support/relay.ts'
 import type { ShareFile } from '../../support/share-file.ts'
 import type { Struck } from '../../support/struck.ts'
-import type { Ended } from '../../support/test-stack.ts'
 import { atMost, type Cell, type Fault, holdNext, orEnd, startAgain } from '../fault.ts'
 import type { Place } from '../moments.ts'
 
