@@ -75,6 +75,17 @@ export const LOCK_PATIENCE_S = 8
 /** Raising a fence waits this long for the transactions in flight, then kills the sessions that block it. */
 export const FENCE_PATIENCE_S = 2
 
+/** How long a migrator waits for another one: longer than any migration takes. */
+export const MIGRATION_WAIT_S = 120
+
+/**
+ * A migration's statement waits this long for a table, since everybody who comes later waits behind it; then it pauses, so
+ * that they pass, and tries again: about a minute and a half in all, for a reader's long transaction.
+ */
+export const MIGRATION_LOCK_WAIT_S = 5
+export const MIGRATION_PAUSE_S = 5
+export const MIGRATION_TRIES_MAX = 9
+
 /** How often a transaction is rerun inside one task after a deadlock or a dropped connection. */
 export const TRANSACTION_TRIES_MAX = 5
 

@@ -1,5 +1,6 @@
 import type { RowDataPacket } from 'mysql2/promise'
 import { connect, type DatabaseAddress } from './connection.ts'
+import { databaseFailure } from './database-failure.ts'
 
 /** How the functions' user proves who it is: RDS verifies IAM tokens through a plugin that no other server has. */
 export type AppUser = { readonly name: string } & (
@@ -41,6 +42,14 @@ const WATCH_GRANTS = {
  * @param master address of a user who may create users and grant, on a migrated database
  */
 export const createAppUser = async (master: DatabaseAddress, user: AppUser): Promise<void> => {
+  try {
+    await grantAll(master, user)
+  } catch (error) {
+    throw databaseFailure(error)
+  }
+}
+
+const grantAll = async (master: DatabaseAddress, user: AppUser): Promise<void> => {
   const connection = await connect(master)
   try {
     if (user.auth === 'iam') {

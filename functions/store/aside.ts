@@ -17,6 +17,10 @@ const aside = async <T>(address: DatabaseAddress, work: (side: Connection) => Pr
 export const endAside = async (address: DatabaseAddress, session: OwnSession): Promise<void> =>
   await aside(address, (side) => endSession(side, session))
 
+/** Everybody who keeps `session` waiting; nobody is ended. */
+export const seeBlockers = async (address: DatabaseAddress, session: OwnSession): Promise<Blocker[]> =>
+  await aside({ ...address, DATABASE_NAME: 'information_schema' }, (side) => blockersOf(side, session))
+
 /**
  * Ends the sessions of ours that keep `session` waiting; their transactions roll back. A worker of ours that is frozen or
  * gone would keep its locks until the server's `wait_timeout`.

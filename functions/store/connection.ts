@@ -50,9 +50,10 @@ export const connect = async (address: DatabaseAddress, wishes: Wishes = {}): Pr
  */
 export const openSession = async (
   address: DatabaseAddress,
+  wishes: Omit<Wishes, 'mark'> = {},
 ): Promise<{ readonly connection: Connection; readonly session: OwnSession }> => {
   const mark = newMark()
-  const connection = await connect(address, { mark })
+  const connection = await connect(address, { ...wishes, mark })
   try {
     return { connection, session: await identify(connection, mark) }
   } catch (error) {
