@@ -67,5 +67,8 @@ export const CALLS_AT_ONCE = 16
 export const SET_BYTES_READ_MAX = 64 * 1_024 ** 2
 export const SETS_BYTES_READ_MAX = 10 * SET_BYTES_READ_MAX
 
+/** doctor: successes that are compared with what the database holds: some months of a schedule, one call each. */
+export const SUCCEEDED_COMPARED_MAX = 500
+
 /** doctor: the first events of a history in which OpenJob is looked for: two hours of waiting for a lock are 186. */
 export const OPENING_EVENTS_MAX = 1_000

@@ -54,32 +54,47 @@ const inputOf = (text: string | undefined): ExecutionInput | null => {
   }
 }
 
-/** ARNs of what runs, newest first. AWS lists with a short delay. */
-const listRunning = async (sfn: SFNClient, stateMachineArn: string): Promise<string[]> => {
+/** ARNs of what runs, or of what succeeded, newest first. AWS lists with a short delay. */
+const listed = async (
+  sfn: SFNClient,
+  stateMachineArn: string,
+  statusFilter: 'RUNNING' | 'SUCCEEDED',
+  most: number,
+): Promise<string[]> => {
   const arns: string[] = []
   let nextToken: string | undefined
   do {
     const page = await calling('Step Functions', () =>
-      sfn.send(new ListExecutionsCommand({ stateMachineArn, statusFilter: 'RUNNING', maxResults: 100, nextToken })),
+      sfn.send(new ListExecutionsCommand({ stateMachineArn, statusFilter, maxResults: 100, nextToken })),
     )
     for (const { executionArn } of page.executions ?? []) if (executionArn !== undefined) arns.push(executionArn)
     nextToken = page.nextToken
-  } while (nextToken !== undefined && arns.length < RUNNING_LISTED_MAX)
-  return arns
+  } while (nextToken !== undefined && arns.length < most)
+  return arns.slice(0, most)
 }
+
+const listRunning = (sfn: SFNClient, stateMachineArn: string): Promise<string[]> =>
+  listed(sfn, stateMachineArn, 'RUNNING', RUNNING_LISTED_MAX)
 
 /** What runs now, of any slice. */
 export const allRunning = async (sfn: SFNClient, stateMachineArn: string): Promise<Run[]> =>
-  await describeRunning(sfn, (await listRunning(sfn, stateMachineArn)).slice(0, RUNNING_LISTED_MAX))
+  await describeRunning(sfn, await listRunning(sfn, stateMachineArn))
 
-const describeRunning = async (sfn: SFNClient, arns: readonly string[]): Promise<Run[]> => {
+/** What succeeded last, of any slice, newest first. */
+export const newestSucceeded = async (sfn: SFNClient, stateMachineArn: string, most: number): Promise<Run[]> =>
+  await describeAll(sfn, await listed(sfn, stateMachineArn, 'SUCCEEDED', most))
+
+const describeAll = async (sfn: SFNClient, arns: readonly string[]): Promise<Run[]> => {
   const found: Run[] = []
   for (let from = 0; from < arns.length; from += CALLS_AT_ONCE) {
     const runs = await Promise.all(arns.slice(from, from + CALLS_AT_ONCE).map((arn) => describeRun(sfn, arn)))
-    for (const run of runs) if (run?.status === 'RUNNING') found.push(run)
+    for (const run of runs) if (run !== null) found.push(run)
   }
   return found
 }
+
+const describeRunning = async (sfn: SFNClient, arns: readonly string[]): Promise<Run[]> =>
+  (await describeAll(sfn, arns)).filter(({ status }) => status === 'RUNNING')
 
 /**
  * What runs now on one slice, whoever started it. The newest job's execution is asked for by its own name, since a list
@@ -90,9 +105,9 @@ export const runningOf = async (
   slice: SliceName,
   jobs: SliceReport['jobs'],
 ): Promise<Run[]> => {
-  const listed = await listRunning(sfn, (await place()).stateMachineArn)
+  const running = await listRunning(sfn, (await place()).stateMachineArn)
   const ours = `${slice.distributor}-${slice.month}-`
-  const [known, foreign] = [true, false].map((known) => listed.filter((arn) => nameOf(arn).startsWith(ours) === known))
+  const [known, foreign] = [true, false].map((known) => running.filter((arn) => nameOf(arn).startsWith(ours) === known))
   const opener = jobs[0]?.execution
   const arns = new Set([...(opener === undefined ? [] : [opener]), ...(known ?? [])])
   for (const arn of (foreign ?? []).slice(0, RUNNING_DESCRIBED_MAX)) arns.add(arn)

@@ -130,6 +130,37 @@ test('a run with an old fence is found and ended alone', async () => {
   expect(await jobsOf(on(), slice)).toMatchObject([{ state: 'REGISTERED', fence: 2, halted_at: null }])
 })
 
+test('a success that was told and that the database does not hold is found, until the slice is registered again', async () => {
+  const slice = await on().newSlice()
+  const other = shareFile(300, 64)
+  const end = await on().run({ ...slice, source: await on().upload(FILE) })
+  const [job] = await jobsOf(on(), slice)
+  const id = job?.id ?? 0
+  const whole = async (change: string, ...values: (string | number)[]) =>
+    await on().outside.query(`update job set ${change} where id = ?`, [...values, id])
+  // As after a restore: another run was given the same number and fence, for another source.
+  await whole(`execution = concat(execution, '-b'), lock_token = 'b/1'`)
+  expect((await only('told-and-not-held')).what).toContain(
+    `job ${id} was registered by ${end.arn}-b: the database went`,
+  )
+  await whole('execution = ?', end.arn)
+  await whole(`source_digest = repeat('b', 64)`)
+  expect((await only('told-and-not-held')).what).toContain(`job ${id} is that of the staged source ${'b'.repeat(64)}`)
+  await whole('source_digest = ?', end.output.staged?.digest ?? '')
+  await isGone('told-and-not-held')
+  // And the job is not there at all.
+  for (const table of ['outbox', 'job_chunk']) await on().outside.query(`delete from ${table} where job_id = ?`, [id])
+  await on().outside.query('delete from job where id = ?', [id])
+  const { what, mend } = await only('told-and-not-held')
+  expect(what).toMatch(new RegExp(`^The execution ${end.name} ended as a success: job ${id} of .* under fence 1`))
+  expect(what).toContain(`the database has no job ${id} of it`)
+  expect(mend).toBe(`sharelock start ${named(slice).join(' ')} --file FILE --supersede --force`)
+  expect(await on().run({ ...slice, source: await on().upload(other), force: true })).toMatchObject({
+    status: 'SUCCEEDED',
+  })
+  await isGone('told-and-not-held')
+})
+
 test('registered rows that another program changed are found, and registered again from the staged source', async () => {
   const slice = await settled()
   await on().outside.query(

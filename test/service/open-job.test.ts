@@ -145,7 +145,12 @@ describe('an open job', () => {
 
   test('keeps who asked for it, how, and for what', async () => {
     const slice = await newSlice(db.outside)
-    const input = opening(slice, 'a/1', null, { staged: stagedOf('c', 24, '600.000000') })
+    const staged = stagedOf('c', 24, '600.000000')
+    const earlier = await openJob(run(), opening(slice, 'e/1', null, { staged }))
+    await setState(earlier.id, 'REGISTERED')
+    const newest = await openJob(run(), opening(slice, 'n/1', headOf(earlier), { staged: stagedOf('d') }))
+    await setState(newest.id, 'REGISTERED')
+    const input = opening(slice, 'a/1', headOf(newest), { staged })
     const asked = { ...input, request: { ...input.request, source: { undo: true as const }, requestedBy: 'kim' } }
     const job = await openJob(run(), asked)
     expect(await readJob(db.outside, job.id)).toMatchObject({

@@ -9,6 +9,7 @@ import { jobFindings, lockFindings } from './jobs.ts'
 import { overtakenFindings } from './overtaken.ts'
 import { rowFindings } from './rows.ts'
 import { stagedFindings } from './staged.ts'
+import { toldFindings } from './told.ts'
 
 /** A check that could not be made is a finding itself: silence must not pass for health. */
 const unreachable = (service: string, error: unknown): Finding => ({
@@ -48,6 +49,8 @@ export const diagnose = async (clients: Clients, from: string, to: string): Prom
   const found = [...identity.findings, ...checks.findings, ...runs.findings]
   if (checks.answer === null) return { checks: null, findings: found }
   found.push(...(await findingsOf(clients, checks.answer, runs.answer)))
+  const told = await ask('Step Functions', () => toldFindings(clients, place.answer as Place, from, to))
+  found.push(...(told.answer ?? told.findings))
   return { checks: checks.answer, findings: found }
 }
 
