@@ -5,7 +5,7 @@ import { POLL_MS } from './limits.ts'
 import { lookAt } from './look.ts'
 import { OperationError, type Operations } from './operations.ts'
 import { openJobOf, planStart, planUndo } from './plan.ts'
-import { runningOf } from './runs.ts'
+import { describeRun, executionArnOf, runningOf } from './runs.ts'
 import { resume, start } from './start.ts'
 import { endRun, stop } from './stop.ts'
 import { validatePath } from './validate.ts'
@@ -55,6 +55,13 @@ export const createOperations = (env: OperationsEnvironment): Operations => {
     },
     show: (what) =>
       'job' in what ? inspect({ question: 'job', job: what.job }) : inspect({ question: 'slice', ...what }),
+    endOfHolder: async (lock) => {
+      if (lock === null || lock === 'unreachable') return null
+      const { stateMachineArn } = await clients.place()
+      const run = await describeRun(clients.sfn, executionArnOf(stateMachineArn, lock.holder)).catch(() => undefined)
+      if (run === undefined || run?.status === 'RUNNING') return null
+      return run?.status ?? 'GONE'
+    },
     resume: (slice, options) => resume(clients, slice, options),
     stop: (slice, why) => stop(clients, slice, why),
     endRun: (slice, execution, why) => endRun(clients, slice, execution, why),

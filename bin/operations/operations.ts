@@ -166,6 +166,8 @@ export type Operations = {
     readonly distributors: readonly DistributorLine[]
   }>
   readonly show: (what: SliceName | { readonly job: number }) => Promise<SliceReport>
+  /** How the execution ended whose lock this is, e.g. `ABORTED`, or `GONE` where there is none; null while it runs, and where that is not known. */
+  readonly endOfHolder: (lock: SliceReport['lock']) => Promise<string | null>
   readonly resume: (slice: SliceName, options: ResumeOptions) => Promise<Started>
   /** Halts between chunks, then ends the execution. Where no job is open yet, only the execution is ended. */
   readonly stop: (slice: SliceName, why: string) => Promise<Stopped | { readonly ended: string }>

@@ -30,7 +30,7 @@ const commandsOf = (slice: SliceName, isOpen: boolean): Commands => {
 
 /** What to do about each failure: a sentence that ends with the one command to type. */
 const REMEDIES: Readonly<Record<Exclude<FailureName, AnswerName> | EndName, (commands: Commands) => string>> = {
-  LockHeld: ({ watch }) => `Watch the run that holds the slice: ${watch}`,
+  LockHeld: ({ show }) => `See whether the run that holds the slice still goes on, or left its lock behind: ${show}`,
   LockAwaited: ({ show }) => `The slice was held for hours. See by whom: ${show}`,
   LockTaken: ({ show }) => `Another run took the slice. See which, and how far it is: ${show}`,
   DatabaseUnreachable: ({ goOn }) => `When MySQL answers again, go on: ${goOn}`,

@@ -35,7 +35,9 @@ export const handler = task('AcquireLock', AcquireLockInput, async ({ slice, loc
   throw new Failure(
     name,
     `${sliceName(slice)} is being replaced by the run ${held.holder}; its lock ${lastsText(held.remainingMs)}. ${
-      name === 'LockHeld' ? 'Watch that run, or start again when it has ended.' : 'This run waits.'
+      name === 'LockHeld'
+        ? '`sharelock show` says whether that run still goes on; start again when it has ended.'
+        : 'This run waits.'
     }`,
   )
 })

@@ -58,6 +58,8 @@ test('a lock without a job is found, and unlocked by its token', async () => {
   const { what, mend } = await only('lock-without-job')
   expect(what).toContain(`The lock of ${slice.distributor} 2026-10 is held by vanished`)
   expect(mend).toMatch(new RegExp(`^sharelock unlock ${named(slice).join(' ')} --token [0-9a-f]{12}$`))
+  const shown = await operator.call('show', ...named(slice))
+  expect(shown.stdout).toContain(`Its holder does not exist, so nobody extends the lock. If you can't wait: ${mend}`)
   expect(await type(mend)).toMatchObject({ code: 0, released: true })
   await isGone('lock-without-job')
 })
