@@ -9,6 +9,7 @@ import { keep, kept } from './harness/results.ts'
 import { FULL, SMALL } from './harness/settings.ts'
 import { closeTestbed, openTestbed, type Testbed } from './harness/testbed.ts'
 import { chunks } from './sections/chunks.ts'
+import { hostile } from './sections/hostile.ts'
 import { killed } from './sections/killed/killed.ts'
 import { lanes } from './sections/lanes.ts'
 import { lock } from './sections/lock/lock.ts'
@@ -29,7 +30,19 @@ import { stage } from './sections/stage.ts'
  *   --rounds 1          how often each measurement is repeated; 3 by default
  *   --page              no measuring, only the page
  */
-const SECTIONS: readonly Section[] = [replace, peers, killed, lanes, chunks, snapshot, scale, readers, lock, stage]
+const SECTIONS: readonly Section[] = [
+  replace,
+  peers,
+  killed,
+  lanes,
+  chunks,
+  snapshot,
+  scale,
+  readers,
+  lock,
+  stage,
+  hostile,
+]
 const NAMES = SECTIONS.map(({ name }) => name)
 
 // The lanes that run in this process count for themselves; their metrics would stand between the lines.
