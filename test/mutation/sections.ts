@@ -56,10 +56,22 @@ export const SECTIONS: readonly Section[] = [
   {
     name: 'lock',
     mutate: [
-      ...files('store/lock', 'acquire', 'client', 'extend', 'holder', 'inspect', 'release', 'run', 'token'),
+      ...files(
+        'store/lock',
+        'acquire',
+        'answers',
+        'client',
+        'extend',
+        'holder',
+        'inspect',
+        'login',
+        'release',
+        'run',
+        'token',
+      ),
       ...files('job', 'verify-lock'),
     ],
-    tests: [...unit('lock-client'), ...service('verify-lock', 'lock')],
+    tests: [...unit('lock-client'), ...service('verify-lock', 'lock', 'lock-answers')],
     servers: true,
   },
   {
@@ -78,9 +90,9 @@ export const SECTIONS: readonly Section[] = [
     name: 'job',
     mutate: [
       ...files('store', 'job', 'outbox'),
-      ...files('job', 'open-job', 'halt-job', 'read-head', 'publish-events'),
+      ...files('job', 'open-job', 'halt-job', 'read-head', 'publish-events', 'topic-answer'),
     ],
-    tests: service('job-history', 'halt-job', 'halt-told', 'open-job', 'transitions', 'chunks'),
+    tests: service('job-history', 'halt-job', 'halt-told', 'refused-event', 'open-job', 'transitions', 'chunks'),
     servers: true,
   },
   {
