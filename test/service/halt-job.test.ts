@@ -89,7 +89,14 @@ describe('a failed run that holds the lock', () => {
     expect(await holder()).toBe('a/1')
   })
 
-  test('without a lock that Valkey says it has is not counted as a failed release', async () => {
+  test('without a lock releases the key all the same that its lost AcquireLock had set', async () => {
+    const { slice, job, holder } = await locked('a/1')
+    const report = await haltFromCatch(await run(), failed(slice, job, 'a/1', { lock: { token: 'a/1', held: false } }))
+    expect(report).toEqual({ halted: true, job: job.id, released: true })
+    expect(await holder()).toBeNull()
+  })
+
+  test('without a lock does not count it as a failed release that Valkey is away', async () => {
     const { slice, job } = await locked('a/1')
     const by = away()
     const counted = countedBy(by)
