@@ -75,6 +75,12 @@ export const LOCK_PATIENCE_S = 8
 /** Raising a fence waits this long for the transactions in flight, then kills the sessions that block it. */
 export const FENCE_PATIENCE_S = 2
 
+/** A chunk goes to the server in pieces of this size, whatever its max_allowed_packet. */
+export const LOAD_PIECE_BYTES = 65_536
+
+/** Our largest statement writes 1,000 chunks into the ledger, about 150 bytes each; a test measures it. */
+export const PACKET_BYTES_MIN = 262_144
+
 /** How long a migrator waits for another one: longer than any migration takes. */
 export const MIGRATION_WAIT_S = 120
 

@@ -1,3 +1,4 @@
+import type { DatabaseFacts } from './database-needs.ts'
 import type { DistributorFields } from './operations.ts'
 import type { EventType, JobState, SliceStatus } from './words.ts'
 
@@ -156,8 +157,9 @@ export type RefusedEvent = {
 
 export type Checks = {
   readonly database: {
-    readonly version: string
-    readonly localInfile: boolean
+    readonly facts: DatabaseFacts
+    /** Triggers and foreign keys that other programs have on the rows of a month. */
+    readonly foreignRules: readonly { readonly kind: string; readonly name: string; readonly detail: string }[]
     readonly migrationsMissing: readonly string[]
     /** Applied here and unknown to this release. */
     readonly migrationsUnknown: readonly string[]

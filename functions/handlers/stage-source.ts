@@ -5,6 +5,7 @@ import { requireDigest } from '../job/expectation.ts'
 import { stage } from '../job/stage/stage.ts'
 import { type Run, task } from '../job/task.ts'
 import { findDistributor } from '../store/distributor.ts'
+import { requireReady } from '../store/health.ts'
 import { knowsSource } from '../store/job.ts'
 import { statement } from '../store/transaction.ts'
 import { undoTarget } from '../store/undo-target.ts'
@@ -12,14 +13,15 @@ import { undoTarget } from '../store/undo-target.ts'
 /**
  * Reads the file to its end, validates it and writes its staged source, before anything is locked or deleted.
  *
- * 1. Find the distributor and its rules. 2. For an undo, find the staged source to go back to.
- * 3. Stage the source, and compare it with what was expected. 4. Answer with the state that travels through the machine.
+ * 1. Make sure that the server has what a run needs. 2. Find the distributor and its rules, and for an undo the staged source
+ * to go back to. 3. Stage the source, and compare it with what was expected. 4. Answer with the state that travels through the machine.
  *
  * A second run reads the file again and finds the staged source at its address: nothing is written twice. An undo and a
  * staged source are read in full, too, and judged by the rules of today.
  */
 export const handler = task('StageSource', StageSourceInput, async ({ request, execution }, run) => {
   const { database } = run
+  await statement(database, () => requireReady(database))
   const distributor = await statement(database, () => findDistributor(database, request.distributor))
   const slice: Slice = { distributorId: distributor.id, distributor: request.distributor, month: request.month }
   const source = 'undo' in request.source ? { staged: await previousSource(run, slice) } : request.source

@@ -1,6 +1,6 @@
 import type { RowDataPacket } from 'mysql2/promise'
 import { connect, type DatabaseAddress } from './connection.ts'
-import { databaseFailure } from './database-failure.ts'
+import { named } from './database-failure.ts'
 
 /** How the functions' user proves who it is: RDS verifies IAM tokens through a plugin that no other server has. */
 export type AppUser = { readonly name: string } & (
@@ -22,6 +22,9 @@ const GRANTS = {
   slice_status: 'select',
 } as const
 
+/** What the user may call. */
+const PROCEDURES = ['foreign_rules'] as const
+
 /**
  * Where a statement finds the sessions that it waits for, and which are ours. Killing those of the same user needs no
  * privilege. Single columns where others hold statements of other users with their values.
@@ -41,13 +44,8 @@ const WATCH_GRANTS = {
  *
  * @param master address of a user who may create users and grant, on a migrated database
  */
-export const createAppUser = async (master: DatabaseAddress, user: AppUser): Promise<void> => {
-  try {
-    await grantAll(master, user)
-  } catch (error) {
-    throw databaseFailure(error)
-  }
-}
+export const createAppUser = async (master: DatabaseAddress, user: AppUser): Promise<void> =>
+  await named(grantAll(master, user))
 
 const grantAll = async (master: DatabaseAddress, user: AppUser): Promise<void> => {
   const connection = await connect(master)
@@ -63,6 +61,8 @@ const grantAll = async (master: DatabaseAddress, user: AppUser): Promise<void> =
     }
     for (const [table, privileges] of Object.entries(GRANTS))
       await connection.query(`grant ${privileges} on ?? to ?@'%'`, [`${master.DATABASE_NAME}.${table}`, user.name])
+    for (const name of PROCEDURES)
+      await connection.query(`grant execute on procedure ?? to ?@'%'`, [`${master.DATABASE_NAME}.${name}`, user.name])
     for (const [table, privileges] of Object.entries(WATCH_GRANTS))
       await connection.query(`grant ${privileges} on performance_schema.${table} to ?@'%'`, [user.name])
   } finally {

@@ -1,4 +1,6 @@
-import type { Connection } from 'mysql2/promise'
+import type { Connection, RowDataPacket } from 'mysql2/promise'
+import { Failure } from '../contract/errors.ts'
+import { DATABASE_CONNECT_TIMEOUT_MS } from '../contract/limits.ts'
 import { type Blocker, blockersOf, endOurs, endSession } from './blockers.ts'
 import { connect, type DatabaseAddress } from './connection.ts'
 import type { OwnSession } from './own-session.ts'
@@ -12,6 +14,20 @@ const aside = async <T>(address: DatabaseAddress, work: (side: Connection) => Pr
     side.destroy()
   }
 }
+
+/** @throws Failure DatabaseMisconfigured where this connection reaches another server than `session` */
+export const requireSameServer = async (address: DatabaseAddress, session: OwnSession): Promise<void> =>
+  await aside(address, async (side) => {
+    const [[seen]] = await side.query<RowDataPacket[]>({
+      sql: 'select @@server_uuid as server',
+      timeout: DATABASE_CONNECT_TIMEOUT_MS,
+    })
+    if (seen?.server === session.server) return
+    throw new Failure(
+      'DatabaseMisconfigured',
+      `Two connections to ${address.DATABASE_HOST} reach two servers (${session.server} and ${seen?.server}), so a statement that hangs could not be ended. Connect to the instance's own endpoint, not to a proxy or a group of servers.`,
+    )
+  })
 
 /** Ends a session of ours whose statement hangs: a retry beside it would wait for it or, worse, overlap. */
 export const endAside = async (address: DatabaseAddress, session: OwnSession): Promise<void> =>

@@ -95,6 +95,15 @@ export const databaseFailure = (thrown: unknown, [blocker]: readonly Blocker[] =
   return new DatabaseFailure(rule, wordsOf(error), serverErrno(error), error)
 }
 
+/** Waits for an answer of the driver, whose errors get their names. */
+export const named = async <T>(answer: Promise<T>): Promise<T> => {
+  try {
+    return await answer
+  } catch (error) {
+    throw databaseFailure(error)
+  }
+}
+
 const nameOf = ({ id, user, host, command, seconds, statement }: Blocker): string =>
   `session ${id} of ${user}@${host} holds it (${command === 'Sleep' ? 'idle' : command} for ${seconds} s, last statement: ${statement === null ? 'unknown' : fitting(statement, STATEMENT_CHARS_MAX)})`
 

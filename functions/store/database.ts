@@ -4,14 +4,15 @@ import { isFailure } from '../contract/errors.ts'
 import {
   DATABASE_CONNECT_TIMEOUT_MS,
   KILL_RESERVE_MS,
+  LOAD_PIECE_BYTES,
   LOCK_PATIENCE_S,
   PING_AFTER_IDLE_MS,
   STATEMENT_TIMEOUT_MS,
 } from '../contract/limits.ts'
-import { clearWay, endAside } from './aside.ts'
+import { clearWay, endAside, requireSameServer } from './aside.ts'
 import { type Connected, keptConnection, openConnected, StatementTimeout } from './connected.ts'
 import type { DatabaseAddress } from './connection.ts'
-import { databaseFailure, isWait } from './database-failure.ts'
+import { databaseFailure, isWait, named } from './database-failure.ts'
 import { Invocation } from './invocation.ts'
 import type { Kept } from './kept.ts'
 import type { OwnSession } from './own-session.ts'
@@ -27,13 +28,9 @@ class TransactionLost extends Error {
   readonly fatal = true
 }
 
-/** No error of the driver leaves this file without its name. */
-const named = async <T>(answer: Promise<T>): Promise<T> => {
-  try {
-    return await answer
-  } catch (error) {
-    throw databaseFailure(error)
-  }
+/** A packet is refused where it is larger than the server's max_allowed_packet. */
+const piecesOf = function* (body: Buffer): Generator<Buffer> {
+  for (let at = 0; at < body.length; at += LOAD_PIECE_BYTES) yield body.subarray(at, at + LOAD_PIECE_BYTES)
 }
 
 /**
@@ -80,8 +77,17 @@ export class Database {
 
   /** LOAD DATA LOCAL from memory: a body that is complete before the statement starts can't end half way. */
   async load(sql: string, params: Param[], body: Buffer): Promise<ResultSetHeader> {
-    const infileStreamFactory = () => Readable.from([body], { objectMode: false })
+    const infileStreamFactory = () => Readable.from(piecesOf(body), { objectMode: false })
     return await named(this.#send<ResultSetHeader>({ sql, values: params, infileStreamFactory }, {}))
+  }
+
+  /**
+   * Makes sure that a second connection reaches the same server: from there a statement that hangs is ended.
+   *
+   * @throws Failure DatabaseMisconfigured where the endpoint leads to several servers
+   */
+  async requireOneServer(): Promise<void> {
+    await named(this.#ready().then(({ session }) => requireSameServer(this.#address, session)))
   }
 
   /**

@@ -1,23 +1,59 @@
+import { type DatabaseFacts, lacksOf } from '../contract/database-needs.ts'
+import { Failure } from '../contract/errors.ts'
 import { REFUSED_EVENTS_SHOWN } from '../contract/limits.ts'
 import type { Checks } from '../contract/reports.ts'
 import type { Database } from './database.ts'
 import { MIGRATIONS } from './migration-files.ts'
 import { isoTime } from './time.ts'
 
-/** What the server is, whether chunks can be loaded into it, and whether its schema is this release's. */
-export const databaseCheck = async (database: Database): Promise<Checks['database']> => {
-  const [server] = await database.rows<{ version: string; localInfile: number }>(
-    'select version() as version, @@global.local_infile as localInfile',
+const factsOf = async (database: Database): Promise<DatabaseFacts> => {
+  const [server] = await database.rows<{ version: string; localInfile: number; packet: number; readOnly: number }>(
+    `select version() as version, @@global.local_infile as localInfile, @@global.max_allowed_packet as packet,
+            @@global.read_only as readOnly`,
   )
-  const rows = await database.rows<{ name: string }>('select name from schema_migration order by name')
-  const applied = rows.map(({ name }) => name)
-  const expected: readonly string[] = MIGRATIONS
+  // A variable that later releases may not have is asked for by its name.
+  const [binlog] = await database.rows<{ format: string }>(
+    `select variable_value as format from performance_schema.global_variables where variable_name = 'binlog_format'`,
+  )
   return {
     version: server?.version ?? '',
     localInfile: server?.localInfile === 1,
+    maxAllowedPacket: server?.packet ?? 0,
+    isReadOnly: server?.readOnly === 1,
+    binlogFormat: binlog?.format ?? '',
+  }
+}
+
+/** What the server is and has, what others hung on our rows, and whether the schema is this release's. */
+export const databaseCheck = async (database: Database): Promise<Checks['database']> => {
+  const rows = await database.rows<{ name: string }>('select name from schema_migration order by name')
+  const applied = rows.map(({ name }) => name)
+  const expected: readonly string[] = MIGRATIONS
+  const hasProcedure = applied.includes(FOREIGN_RULES)
+  // A procedure answers with its rows and a header.
+  const [foreignRules = []] = hasProcedure
+    ? await database.rows<Checks['database']['foreignRules']>('call foreign_rules()')
+    : []
+  return {
+    facts: await factsOf(database),
+    foreignRules: foreignRules.map(({ kind, name, detail }) => ({ kind, name, detail })),
     migrationsMissing: expected.filter((name) => !applied.includes(name)),
     migrationsUnknown: applied.filter((name) => !expected.includes(name)),
   }
+}
+
+/** The migration that made the procedure. */
+const FOREIGN_RULES = '005-foreign-rules.sql' satisfies (typeof MIGRATIONS)[number]
+
+/**
+ * Refuses a server on which no run could come to its end, before anything is touched.
+ *
+ * @throws Failure DatabaseMisconfigured
+ */
+export const requireReady = async (database: Database): Promise<void> => {
+  const [lack] = lacksOf(await factsOf(database))
+  if (lack !== undefined) throw new Failure('DatabaseMisconfigured', `${lack.what} ${lack.mend} Nothing was touched.`)
+  await database.requireOneServer()
 }
 
 /** Events that wait for their turn to be published, and the age of the oldest. */

@@ -49,7 +49,11 @@ test('nothing is found where nothing is wrong', async () => {
   await settled()
   const { code, stdout } = await operator.call('doctor', ...MONTH)
   expect({ code, stdout }).toEqual({ code: 0, stdout: 'Nothing to mend from 2026-10 to 2026-10.\n' })
-  expect(await doctor()).toMatchObject({ code: 0, findings: [], checks: { database: { localInfile: true } } })
+  expect(await doctor()).toMatchObject({
+    code: 0,
+    findings: [],
+    checks: { database: { facts: { localInfile: true } } },
+  })
 })
 
 test('a lock without a job is found, and unlocked by its token', async () => {

@@ -226,8 +226,12 @@ describe('the checks', () => {
     await on().outside.query(`insert into schema_migration (name) values ('002-readers.sql')`)
     await on().outside.query('update outbox set published_at = current_timestamp(6) where job_id = ?', [job?.id])
     expect(checks.database).toEqual({
-      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
-      localInfile: true,
+      facts: expect.objectContaining({
+        version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+        localInfile: true,
+        isReadOnly: false,
+      }),
+      foreignRules: [],
       migrationsMissing: ['002-readers.sql'],
       migrationsUnknown: ['999-later.sql'],
     })

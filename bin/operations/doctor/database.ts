@@ -1,3 +1,4 @@
+import { lacksOf } from '../../../functions/contract/database-needs.ts'
 import type { Checks, RefusedEvent } from '../../../functions/contract/reports.ts'
 import { sliceName } from '../../../functions/contract/words.ts'
 import { UNPUBLISHED_S } from '../limits.ts'
@@ -11,10 +12,20 @@ const error = (check: string, what: string, mend: string): Finding => ({
   slice: null,
 })
 
-/** The schema, the setting that loading needs, and Valkey. */
+/** Not every rule does harm: a trigger may only count. But nobody else would see the one that does. */
+const foreignFindings = (rules: Checks['database']['foreignRules']): Finding[] =>
+  rules.map(({ kind, name, detail }) => ({
+    check: 'foreign-rule',
+    severity: 'warning',
+    what: `Another program has the ${kind} ${name} (${detail}) on share_ratio: it may change or refuse what a run registers or deletes.`,
+    mend: `Ask its owner what it is for, and drop it where it does more than look on.`,
+    slice: null,
+  }))
+
+/** The schema, what loading and deleting need, and Valkey. */
 export const databaseFindings = ({ database, lockProblem }: Checks): Finding[] => {
   const found: Finding[] = []
-  const { migrationsMissing: missing, migrationsUnknown: unknown, localInfile } = database
+  const { migrationsMissing: missing, migrationsUnknown: unknown, facts, foreignRules } = database
   if (missing.length > 0)
     found.push(
       error(
@@ -32,12 +43,16 @@ export const databaseFindings = ({ database, lockProblem }: Checks): Finding[] =
       ),
       severity: 'warning',
     })
-  if (!localInfile)
+  found.push(
+    ...lacksOf(facts).map(({ check, what, mend }) => error(check, what, mend)),
+    ...foreignFindings(foreignRules),
+  )
+  if (facts.isReadOnly)
     found.push(
       error(
-        'local-infile',
-        'local_infile is off, so no chunk can be loaded.',
-        'Set local_infile=1 in the parameter group of the database (the data stack does), or: set global local_infile = 1;',
+        'read-only',
+        'MySQL is read only, so no run can write.',
+        'During a failover wait a minute; otherwise connect to the primary, or: set global read_only = 0;',
       ),
     )
   if (lockProblem !== null)
