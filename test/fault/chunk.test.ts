@@ -1,6 +1,6 @@
 import { DeleteObjectCommand } from '@aws-sdk/client-s3'
 import { expect, test } from 'vitest'
-import { holdTask, recordCalls, within } from '../support/faults.ts'
+import { beforeTask, holdTask, recordCalls, within } from '../support/faults.ts'
 import { expectHalted, expectSettled, jobsOf, lockOf, rowsOf } from '../support/invariants.ts'
 import { shareFile } from '../support/share-file.ts'
 import { useStack } from '../support/stack.ts'
@@ -28,24 +28,29 @@ test.each([
   ['changed in one digit', (body: string) => body.replace(/0\n/, '1\n')],
   ['empty', () => ''],
   ['gone', undefined],
-])('a staged object that is %s halts the job, and mending it lets a resume end exactly', async (_, damage) => {
-  const slice = await on().newSlice()
-  await on().seed(slice, OLD)
-  const source = await on().stage(NEW, CHUNK_ROWS)
-  const key = objectKey(source.staged, 7)
-  const body = await on().get(key)
-  if (damage !== undefined) await on().put(key, Buffer.from(damage(body)))
-  else await on().s3.send(new DeleteObjectCommand({ Bucket: on().stack.aws.bucket, Key: key }))
-  const end = await on().run({ ...slice, source })
-  expect(end).toMatchObject({ status: 'FAILED', error: 'StagedSourceDamaged' })
-  expect(end.cause).toContain(key)
-  const halted = await expectHalted(on(), slice, 'REGISTERING', 'StagedSourceDamaged')
-  expect(await rowsOf(on(), slice)).toBeLessThan(NEW.rows)
-  await on().put(key, body)
-  const resumed = await on().run({ ...slice, source })
-  expect(resumed).toMatchObject({ status: 'SUCCEEDED', output: { job: { id: halted.id, outcome: 'taken over' } } })
-  await expectSettled(on(), slice, NEW)
-})
+])(
+  'a staged object that is %s once the old rows are deleted halts the job, and mending it lets a resume end exactly',
+  async (_, damage) => {
+    const slice = await on().newSlice()
+    await on().seed(slice, OLD)
+    const source = await on().stage(NEW, CHUNK_ROWS)
+    const key = objectKey(source.staged, 7)
+    const body = await on().get(key)
+    beforeTask(on(), 'BeginRegistering', slice, async () => {
+      if (damage !== undefined) await on().put(key, Buffer.from(damage(body)))
+      else await on().s3.send(new DeleteObjectCommand({ Bucket: on().stack.aws.bucket, Key: key }))
+    })
+    const end = await on().run({ ...slice, source })
+    expect(end).toMatchObject({ status: 'FAILED', error: 'StagedSourceDamaged' })
+    expect(end.cause).toContain(key)
+    const halted = await expectHalted(on(), slice, 'REGISTERING', 'StagedSourceDamaged')
+    expect(await rowsOf(on(), slice)).toBeLessThan(NEW.rows)
+    await on().put(key, body)
+    const resumed = await on().run({ ...slice, source })
+    expect(resumed).toMatchObject({ status: 'SUCCEEDED', output: { job: { id: halted.id, outcome: 'taken over' } } })
+    await expectSettled(on(), slice, NEW)
+  },
+)
 
 test('a value that does not fit and a row that is there twice roll their chunk back: LOAD DATA would cut and skip them', async () => {
   for (const spoil of [
@@ -54,11 +59,21 @@ test('a value that does not fit and a row that is there twice roll their chunk b
   ]) {
     const slice = await on().newSlice()
     const lines = NEW.lines.map((line, at) => (at === 70 ? spoil(line, NEW.lines[71] ?? '') : line))
+    const source = await on().stage(NEW, CHUNK_ROWS)
     const spoilt = await on().stage({ ...NEW, lines, fingerprint: lines[70] ?? '' }, CHUNK_ROWS)
-    const end = await on().run({ ...slice, source: spoilt })
+    // No rule lets such rows through: they take the place of the judged ones, manifest included, once all is deleted.
+    const manifest = (staged: string) => `staged/${staged}/manifest.json`
+    const whole = [manifest(source.staged), objectKey(source.staged, 1)] as const
+    const bodies = await Promise.all(whole.map((key) => on().get(key)))
+    beforeTask(on(), 'BeginRegistering', slice, async () => {
+      await on().put(whole[0], (await on().get(manifest(spoilt.staged))).replace(spoilt.staged, source.staged))
+      await on().put(whole[1], await on().get(objectKey(spoilt.staged, 1)))
+    })
+    const end = await on().run({ ...slice, source })
     expect(end).toMatchObject({ status: 'FAILED', error: 'ChunkMismatch' })
     await expectHalted(on(), slice, 'REGISTERING', 'ChunkMismatch')
     expect(await on().rows('select 1 from share_ratio where party_id = ?', ['P'.repeat(20)])).toEqual([])
+    for (const [index, key] of whole.entries()) await on().put(key, bodies[index] ?? '')
   }
 })
 
