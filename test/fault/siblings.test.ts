@@ -144,7 +144,7 @@ test('an old run continued after another finished the month is refused at every 
   expect(await everything(slice)).toEqual(before)
   const verdicts = Object.fromEntries(answers.map(([task, ...both]) => [task, both]))
   expect(verdicts).toMatchObject({
-    OpenJob: ['LockLost', 'Superseded'],
+    OpenJob: ['LockLost', 'ExecutionEnded'],
     PlanDelete: ['LockLost', 'StaleFence'],
     DeleteChunk: ['{"chunks":0,"rows":0}', '{"chunks":0,"rows":0}'],
     MarkDeleted: ['LockLost', 'StaleFence'],
