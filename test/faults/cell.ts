@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { FAILURE_FAMILIES } from '../../functions/contract/errors.ts'
 import type { Ended } from '../support/ended.ts'
 import { beforeTask } from '../support/faults.ts'
 import type { Statement } from '../support/relay.ts'
@@ -134,7 +135,7 @@ const settle = async (cell: Cell, end: Ended): Promise<string> => {
   const told = end.status === 'SUCCEEDED' ? 'succeeded' : (end.error ?? end.status)
   if (end.status === 'SUCCEEDED' && first !== 'settled')
     violations.push(`the run succeeded over a slice that is ${first}`)
-  if (told === 'Error') violations.push(`the run ended by an error without a name: ${end.cause}`)
+  if (!NAMED.has(told)) violations.push(`the run ended by ${told}, which no operator knows: ${end.cause}`)
   violations.push(...(await judge(cell)))
   if (first === 'settled') return end.status === 'SUCCEEDED' ? 'exact' : `${told}; exact by another run`
   const resumed = await on.ended(await startAgain(cell), RUN_MS_MAX)
@@ -145,6 +146,9 @@ const settle = async (cell: Cell, end: Ended): Promise<string> => {
   violations.push(`run again it ended as ${resumed.status} ${resumed.error ?? ''} ${resumed.cause}: ${STANDINGS[last]}`)
   return `${told}; ${STANDINGS[first]}; ${STANDINGS[last]} when run again`
 }
+
+/** How a run may end: by a failure of the table, stopped, out of time, or with a sandbox that always died. */
+const NAMED = new Set(['succeeded', 'ABORTED', 'TIMED_OUT', 'Lambda.Unknown', ...Object.keys(FAILURE_FAMILIES)])
 
 const STANDINGS: Record<Standing, string> = {
   settled: 'settled',

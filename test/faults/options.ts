@@ -26,6 +26,15 @@ export const USAGE = `node test/faults/main.ts [options]
   --minutes N       of the soak, 2 by default; after a whole matrix or with --soak
   --seed S          of the soak; printed where none is given
   --list            the faults and moments
+
+Faults, by the first words of their names:
+  lambda            sandboxes killed, stopped, overtaken, outlived, called twice, out of time
+  valkey            Valkey away, empty, full, silent, slow, failed over to a replica that is behind
+  mysql             MySQL away, frozen, full, read only, restored to an earlier moment; its connections and locks
+  s3, sns           objects and transfers damaged, cut, stalled, slower than a task has time; a topic that is silent
+  execution         stopped, timed out, redriven
+  status-event      late, twice, never, or when its name is another execution's
+  schedule, clock   delivered again; an hour ahead or behind
 `
 
 /** Each takes about 2 GB. */
