@@ -54,15 +54,20 @@ const s3Slow: Fault = {
 }
 
 const completeInNext = ({ on, moment }: Cell, meeting: RegExp, { pid, release }: StruckTransfer): void => {
+  const { lambda } = on.stack
   let isStruckCall = true
-  const stop = on.stack.lambda.onInvoke(({ sandbox }) => {
-    if (sandbox.pid === pid) isStruckCall = false
+  const stop = lambda.onReturn(async ({ sandbox, functionName }) => {
+    if (sandbox.pid !== pid) return
+    stop()
+    isStruckCall = false
+    // The next invocation has nobody else to go to.
+    const others = lambda.sandboxes.filter(({ fn, state }) => fn.name === functionName && state === 'idle')
+    await Promise.all(others.filter((one) => one.pid !== pid).map((one) => one.end()))
   })
   on.relay.arm({
     ...{ task: moment.task, sql: meeting, moment: 'after', times: 10_000 },
     act: async (at) => {
       if (at.pid !== pid || isStruckCall) return
-      stop()
       release()
       await pause(LATE_MS)
     },
