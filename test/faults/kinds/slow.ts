@@ -11,14 +11,14 @@ type Slow = {
   readonly key: RegExp
   /** The task's time is cut to this, ms: a chunk loop stops by itself with less than 40 s left. */
   readonly timeMs: number
-  /** Where the next invocation of the same sandbox is met. */
+  /** Where the next invocation of the same sandbox is met: what an old one rolls back then is the whole of its work. */
   readonly meeting: RegExp
 }
 
 const SLOW: Partial<Record<Moment['task'], Slow>> = {
   StageSource: { key: /incoming\//, timeMs: 10_000, meeting: /from distributor/ },
-  BeginRegistering: { key: /manifest\.json/, timeMs: 10_000, meeting: /^insert into job_chunk/ },
-  RegisterChunk: { key: /000003\.tsv/, timeMs: 44_000, meeting: /^update job_chunk set marked_at/ },
+  BeginRegistering: { key: /manifest\.json/, timeMs: 10_000, meeting: /^start transaction/ },
+  RegisterChunk: { key: /000003\.tsv/, timeMs: 44_000, meeting: /^start transaction/ },
 }
 
 /** What an old invocation might still do, with an answer that it has been waiting for. */
@@ -48,14 +48,17 @@ const s3Slow: Fault = {
     completeInNext(cell, meeting, slow)
   },
   heal: async (cell, end) => {
+    if (end.status === 'SUCCEEDED') return
     // Started while the old answer is still on its way.
-    if (end.status !== 'SUCCEEDED') await cell.on.ended(await startAgain(cell))
+    const { status, error, cause } = await cell.on.ended(await startAgain(cell))
+    if (status !== 'SUCCEEDED') cell.violations.push(`the next run was ended by an old invocation: ${error} ${cause}`)
   },
 }
 
 const completeInNext = ({ on, moment }: Cell, meeting: RegExp, { pid, release }: StruckTransfer): void => {
   const { lambda } = on.stack
   let isStruckCall = true
+  let isMet = false
   const stop = lambda.onReturn(async ({ sandbox, functionName }) => {
     if (sandbox.pid !== pid) return
     stop()
@@ -67,7 +70,8 @@ const completeInNext = ({ on, moment }: Cell, meeting: RegExp, { pid, release }:
   on.relay.arm({
     ...{ task: moment.task, sql: meeting, moment: 'after', times: 10_000 },
     act: async (at) => {
-      if (at.pid !== pid || isStruckCall) return
+      if (at.pid !== pid || isStruckCall || isMet) return
+      isMet = true
       release()
       await pause(LATE_MS)
     },
