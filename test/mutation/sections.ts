@@ -76,14 +76,26 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     name: 'transaction',
-    mutate: files('store', 'transaction'),
-    tests: service('transaction', 'database', 'open-job', 'chunks', 'slice-lines'),
+    mutate: files('store', 'transaction', 'error-rules', 'database-failure'),
+    tests: service('transaction', 'database', 'preflight', 'open-job', 'chunks', 'slice-lines'),
     servers: true,
   },
   {
     name: 'database',
-    mutate: files('store', 'connection', 'database', 'distributor', 'migrate', 'app-user'),
-    tests: service('database', 'prepare-database', 'app-user'),
+    mutate: [
+      ...files('store', 'connection', 'database', 'distributor', 'migrate', 'app-user', 'health'),
+      ...files('store', 'aside', 'blockers', 'own-session', 'session-settings', 'wait-watch'),
+    ],
+    tests: service(
+      'database',
+      'prepare-database',
+      'app-user',
+      'blockers',
+      'own-session',
+      'session-settings',
+      'preflight',
+      'migrate',
+    ),
     servers: true,
   },
   {
