@@ -106,7 +106,7 @@ ${gapsOf(conditions.notRun)}
 - Where the run does not end well, the same file is started again, and has to end exactly. A lock that was left behind is first seen to be a run's own and to have an end, and then deleted as its TTL would.
 - "Exact": the slice holds the file to the last row (a fingerprint over all rows), readers see it, the ledger agrees, the lock is free.
 - MySQL is restored from a snapshot of its disk that was taken before the run, or in the middle of it, and whoever was at work goes on; in the third kind another run has begun meanwhile and was given the same numbers. What was recorded of the lost time is lost with it. From MarkRegistered's answer on a run has succeeded, so no restore comes after it.
-- Valkey fails over to a second server that stopped following before the run: it knows nothing, or a lock that was released since and lasts another moment. A run that is healthy otherwise has to end well.
+- Valkey fails over to a second server that stopped following before the run: it knows nothing, or a lock that was released since and lasts another moment. A run that has its job has to end well.
 - A transfer from S3 goes byte by byte until the task's time, which is shortened to 10 s (a chunk loop's to 44 s), is over; it completes when the same sandbox is in the middle of its next transaction.
 - A status event is held and delivered when the next run is in the middle of its work; that run has to end well. For a name that is another execution's the local engine forgets the first, as Step Functions does after 90 days.
 - A clock that is off is that of the functions: sandboxes that start from the moment on have another date than MySQL, Valkey and the sandboxes that were there.

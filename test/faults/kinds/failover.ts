@@ -77,7 +77,9 @@ const failBack = async (cell: Cell, end: Ended): Promise<void> => {
   on.lockRelay.cutAll()
   unfollow()
   client.disconnect()
-  if (moment.needs === 'nothing' && end.status !== 'SUCCEEDED')
+  // A run that has no job yet has begun nothing: it is refused where the lock is held, as any other.
+  const isHealthy = moment.needs === 'nothing' && moment.task !== 'AcquireLock'
+  if (isHealthy && end.status !== 'SUCCEEDED')
     violations.push(`a healthy run was ended by the failover: ${end.error} ${end.cause}`)
 }
 
