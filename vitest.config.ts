@@ -17,7 +17,7 @@ export default defineConfig({
       {
         test: {
           name: 'servers',
-          include: ['test/{service,e2e,fault}/**/*.test.ts'],
+          include: ['test/{service,e2e,faults}/**/*.test.ts'],
           globalSetup: ['test/support/servers.ts'],
           testTimeout: 180_000,
           hookTimeout: 180_000,

@@ -1,6 +1,6 @@
 import { App } from 'aws-cdk-lib'
 import { buildApp, stageOf } from '../infra/app.ts'
-import { FLAGS } from '../infra/flags.ts'
+import { FLAGS } from '../infra/config/flags.ts'
 
 /**
  * Synthesises into cdk.out (or CDK_OUTDIR), without an AWS account or network: a stage by its name (`-c stage=...` or

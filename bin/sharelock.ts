@@ -3,4 +3,4 @@ import { enableCompileCache } from 'node:module'
 
 /* `sharelock`: what operators type. Compiled code is kept between calls, which halves the time until a call answers. */
 enableCompileCache()
-await import('./command/main.ts')
+await import('../operator/command/main.ts')

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createConnection } from 'mysql2'
-import type { DatabaseAddress } from '../functions/store/connection.ts'
+import type { DatabaseAddress } from '../functions/store/mysql/connection.ts'
 
 /**
  * A set of rows, whatever their order: their number and the sum of their hashes. Two sets with equal fingerprints are

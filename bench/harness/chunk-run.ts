@@ -10,17 +10,17 @@ import { runChunks } from '../../functions/job/run-chunks.ts'
 import { Sandbox } from '../../functions/job/services.ts'
 import type { Run } from '../../functions/job/task.ts'
 import { markDeleted, markRegistered } from '../../functions/job/transitions.ts'
-import { guardOf, markState } from '../../functions/store/guard.ts'
+import { guardOf, markState } from '../../functions/store/job/guard.ts'
 import {
   type DeleteRange,
   insertRegisterPlan,
   replaceDeletePlan,
   unmarkedChunks,
-} from '../../functions/store/ledger.ts'
+} from '../../functions/store/job/ledger.ts'
 import { tryAcquire } from '../../functions/store/lock/acquire.ts'
 import { release } from '../../functions/store/lock/release.ts'
+import { exclusively } from '../../functions/store/mysql/transaction.ts'
 import { deleteRange, loadChunk } from '../../functions/store/share-ratio.ts'
-import { exclusively } from '../../functions/store/transaction.ts'
 import type { Stack } from '../../local/stack.ts'
 
 import { LANES } from './floor.ts'

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { type Connection, createConnection } from 'mysql2/promise'
 import { monthDate, type Slice } from '../../functions/contract/words.ts'
-import { stageConfig } from '../../infra/stages.ts'
+import { stageConfig } from '../../infra/config/stages.ts'
 import type { Stack } from '../../local/stack.ts'
 import type { StagedFile } from './staged-file.ts'
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Database } from '../../functions/store/database.ts'
+import type { Database } from '../../functions/store/mysql/database.ts'
 
 /* What the benchmark asks the MySQL server itself, the same way whoever worked on it. */
 

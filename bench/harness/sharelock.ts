@@ -1,5 +1,5 @@
+import { uploadKey } from '../../demo/files.ts'
 import type { Slice } from '../../functions/contract/words.ts'
-import { uploadKey } from '../../local/day/files.ts'
 import { forgetTransactions, longestTransactionMs } from './server.ts'
 import { fetchStaged, type StagedFile } from './staged-file.ts'
 import { fileOf, measuredSlice, type Registered, ready, type Testbed, type Times } from './testbed.ts'

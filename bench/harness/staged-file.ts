@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { chunkKey, Manifest, manifestKey } from '../../functions/contract/manifest.ts'
 import type { SourceRules } from '../../functions/contract/source-rules.ts'
-import { stageSource } from '../../functions/job/stage/stage-source.ts'
+import { stageSource } from '../../functions/job/staging/read-source.ts'
 import type { Stack } from '../../local/stack.ts'
 
 /** The rules every distributor of the benchmark has. */

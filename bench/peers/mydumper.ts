@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises'
-import type { Database } from '../../functions/store/database.ts'
+import type { Database } from '../../functions/store/mysql/database.ts'
 import { LANES } from '../harness/floor.ts'
 import type { Method, Target } from './method.ts'
 import type { Tools } from './tools.ts'

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { stageSource } from '../../functions/job/stage/stage-source.ts'
+import { stageSource } from '../../functions/job/staging/read-source.ts'
 import { generateRatios } from '../../local/generate.ts'
 import { atMost, ratio, whole } from '../harness/figures.ts'
 import { packageVersion } from '../harness/machine.ts'

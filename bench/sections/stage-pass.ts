@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { parse } from 'csv-parse'
-import { stageSource } from '../../functions/job/stage/stage-source.ts'
+import { stageSource } from '../../functions/job/staging/read-source.ts'
 import { RULES } from '../harness/staged-file.ts'
 
 /** What one pass over a file took. `cpuSeconds` does not depend on what else the machine does. */

@@ -1,5 +1,5 @@
 import { MetricUnit } from '@aws-lambda-powertools/metrics'
-import { Failure } from '../contract/errors.ts'
+import { Failure } from '../contract/failures.ts'
 import { AcquireLockInput, type JobMessage } from '../contract/messages.ts'
 import { type Slice, sliceName } from '../contract/words.ts'
 import { readHead } from '../job/read-head.ts'

@@ -1,7 +1,7 @@
 import { ChunkInput } from '../contract/messages.ts'
 import { runChunks } from '../job/run-chunks.ts'
 import { task } from '../job/task.ts'
-import { recordRows } from '../store/ledger.ts'
+import { recordRows } from '../store/job/ledger.ts'
 import { deleteRange } from '../store/share-ratio.ts'
 
 /**

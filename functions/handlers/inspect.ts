@@ -1,5 +1,5 @@
 import { InspectInput } from '../contract/operations.ts'
-import { inspect } from '../job/inspect/inspect.ts'
+import { inspect } from '../job/operator/inspect/inspect.ts'
 import { task } from '../job/task.ts'
 
 /**

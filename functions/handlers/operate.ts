@@ -1,5 +1,5 @@
 import { OperateInput } from '../contract/operations.ts'
-import { operate } from '../job/operate/operate.ts'
+import { operate } from '../job/operator/operate/operate.ts'
 import { task } from '../job/task.ts'
 
 /**

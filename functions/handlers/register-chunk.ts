@@ -1,11 +1,11 @@
-import { Failure } from '../contract/errors.ts'
+import { Failure } from '../contract/failures.ts'
 import { ChunkInput } from '../contract/messages.ts'
 import { runChunks } from '../job/run-chunks.ts'
 import { task } from '../job/task.ts'
-import { readJob } from '../store/job.ts'
+import { readJob } from '../store/job/row.ts'
+import { statement } from '../store/mysql/transaction.ts'
+import { readChunk } from '../store/s3/staged.ts'
 import { loadChunk } from '../store/share-ratio.ts'
-import { readChunk } from '../store/staged-source.ts'
-import { statement } from '../store/transaction.ts'
 
 /**
  * Registers the staged objects of one Map item, a transaction each; the next object is fetched while one is loaded.

@@ -1,5 +1,5 @@
 import { MetricUnit } from '@aws-lambda-powertools/metrics'
-import { isLockProblem } from '../contract/errors.ts'
+import { isLockProblem } from '../contract/failures.ts'
 import { ReleaseLockInput } from '../contract/messages.ts'
 import { task } from '../job/task.ts'
 import { release } from '../store/lock/release.ts'

@@ -1,14 +1,14 @@
-import { Failure } from '../contract/errors.ts'
+import { Failure } from '../contract/failures.ts'
 import { StageSourceInput } from '../contract/messages.ts'
 import { type Slice, sliceName } from '../contract/words.ts'
 import { requireDigest } from '../job/expectation.ts'
-import { stage } from '../job/stage/stage.ts'
+import { stage } from '../job/staging/stage.ts'
 import { type Run, task } from '../job/task.ts'
 import { findDistributor } from '../store/distributor.ts'
-import { requireReady } from '../store/health.ts'
-import { knowsSource } from '../store/job.ts'
-import { statement } from '../store/transaction.ts'
-import { undoTarget } from '../store/undo-target.ts'
+import { knowsSource } from '../store/job/row.ts'
+import { undoTarget } from '../store/job/undo-target.ts'
+import { requireReady } from '../store/mysql/health.ts'
+import { statement } from '../store/mysql/transaction.ts'
 
 /**
  * Reads the file to its end, validates it and writes its staged source, before anything is locked or deleted.

@@ -1,7 +1,7 @@
-import { Failure } from '../contract/errors.ts'
+import { Failure } from '../contract/failures.ts'
 import type { Expectation, SeenHead } from '../contract/messages.ts'
 import { type Slice, sliceName } from '../contract/words.ts'
-import { isOpen, type JobRow } from '../store/job.ts'
+import { isOpen, type JobRow } from '../store/job/row.ts'
 
 const NOTHING_TOUCHED = 'Nothing was touched; look at the new plan and start again.'
 

@@ -1,8 +1,8 @@
-import { type AppUser, createAppUser } from '../store/app-user.ts'
-import type { DatabaseAddress } from '../store/connection.ts'
-import { Database } from '../store/database.ts'
 import { putDistributor } from '../store/distributor.ts'
-import { migrate } from '../store/migrate.ts'
+import type { DatabaseAddress } from '../store/mysql/connection.ts'
+import { Database } from '../store/mysql/database.ts'
+import { type AppUser, createAppUser } from '../store/schema/app-user.ts'
+import { migrate } from '../store/schema/migrate.ts'
 
 /** What the deployment's log shows. */
 export type Prepared = { readonly applied: readonly string[]; readonly current: string; readonly note: string }

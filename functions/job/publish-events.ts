@@ -1,8 +1,8 @@
 import { PublishCommand } from '@aws-sdk/client-sns'
-import { isFailure, messageOf } from '../contract/errors.ts'
+import { isFailure, messageOf } from '../contract/failures.ts'
 import { PUBLISH_BUDGET_MS } from '../contract/limits.ts'
-import { markPublished, markRefused, type OutboxEvent, pendingEvents } from '../store/outbox.ts'
-import { statement } from '../store/transaction.ts'
+import { markPublished, markRefused, type OutboxEvent, pendingEvents } from '../store/job/outbox.ts'
+import { statement } from '../store/mysql/transaction.ts'
 import type { Run } from './task.ts'
 import { isEventRefused } from './topic-answer.ts'
 

@@ -1,7 +1,7 @@
 import type { Head } from '../contract/messages.ts'
 import type { Slice } from '../contract/words.ts'
-import { newestJob } from '../store/job.ts'
-import { statement } from '../store/transaction.ts'
+import { newestJob } from '../store/job/row.ts'
+import { statement } from '../store/mysql/transaction.ts'
 import type { Run } from './task.ts'
 
 /** The newest job of a slice and its fence; null before the first. */

@@ -1,7 +1,7 @@
 import type { Guarded } from '../contract/messages.ts'
-import { guardExclusive, guardOf } from '../store/guard.ts'
-import { requireObjects } from '../store/staged-source.ts'
-import { statement } from '../store/transaction.ts'
+import { guardExclusive, guardOf } from '../store/job/guard.ts'
+import { statement } from '../store/mysql/transaction.ts'
+import { requireObjects } from '../store/s3/staged.ts'
 import type { Run } from './task.ts'
 import { verifyLock } from './verify-lock.ts'
 

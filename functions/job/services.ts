@@ -13,13 +13,13 @@ import {
   TOPIC_REQUEST_TIMEOUT_MS,
 } from '../contract/limits.ts'
 import { METRIC_NAMESPACE } from '../contract/metrics.ts'
-import { keptConnection } from '../store/connected.ts'
-import { Database } from '../store/database.ts'
-import { Invocation } from '../store/invocation.ts'
-import { Kept } from '../store/kept.ts'
-import { lendClient } from '../store/lent-client.ts'
+import { Invocation } from '../store/invocation/invocation.ts'
+import { Kept } from '../store/invocation/kept.ts'
+import { lendClient } from '../store/invocation/lent-client.ts'
 import { type LockClient, openLockClient } from '../store/lock/client.ts'
 import { lendLock, type OpenLockClient } from '../store/lock/lend.ts'
+import { keptConnection } from '../store/mysql/connected.ts'
+import { Database } from '../store/mysql/database.ts'
 import { safeLogValue } from './safe-error.ts'
 
 /** What one invocation works with. It owns all of this until it ends; nothing of it works afterwards. */

@@ -1,7 +1,7 @@
 import { MetricUnit } from '@aws-lambda-powertools/metrics'
 import type { Context } from 'aws-lambda'
 import { z } from 'zod'
-import { FAILURE_FAMILIES, Failure, isFailure } from '../contract/errors.ts'
+import { FAILURE_FAMILIES, Failure, isFailure } from '../contract/failures.ts'
 import type { FunctionName } from '../contract/tasks.ts'
 import { tokenDigest } from '../store/lock/holder.ts'
 import { safeThrow } from './safe-error.ts'

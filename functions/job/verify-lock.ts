@@ -1,5 +1,5 @@
 import { MetricUnit } from '@aws-lambda-powertools/metrics'
-import { isFailure } from '../contract/errors.ts'
+import { isFailure } from '../contract/failures.ts'
 import type { Guarded } from '../contract/messages.ts'
 import { extend } from '../store/lock/extend.ts'
 import type { Run } from './task.ts'

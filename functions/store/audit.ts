@@ -2,9 +2,9 @@ import { fitting } from '../contract/fitting.ts'
 import { CALLER_CHARS_MAX, EXECUTION_NAME_CHARS_MAX, WHY_CHARS_MAX } from '../contract/limits.ts'
 import type { AuditAction, AuditLine } from '../contract/reports.ts'
 import { monthDate } from '../contract/words.ts'
-import type { Database, Param } from './database.ts'
-import { isoTime } from './time.ts'
-import { transaction } from './transaction.ts'
+import type { Database, Param } from './mysql/database.ts'
+import { isoTime } from './mysql/time.ts'
+import { transaction } from './mysql/transaction.ts'
 
 /** What a line says besides its number and moment. `execution` may be an ARN; its name is what is kept. */
 export type AuditEntry = Pick<AuditLine, 'caller' | 'action' | 'distributor' | 'why' | 'detail'> &

@@ -1,8 +1,8 @@
-import { Failure } from '../contract/errors.ts'
+import { Failure } from '../contract/failures.ts'
 import type { DistributorFields } from '../contract/operations.ts'
 import type { DistributorLine } from '../contract/reports.ts'
 import type { PartyScheme, SumRule } from '../contract/words.ts'
-import type { Database } from './database.ts'
+import type { Database } from './mysql/database.ts'
 
 export type Distributor = {
   readonly id: number

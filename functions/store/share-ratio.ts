@@ -1,7 +1,7 @@
 import { CHUNK_ROWS_MAX, SCAN_TIMEOUT_MS } from '../contract/limits.ts'
 import { monthDate, type Slice } from '../contract/words.ts'
-import type { Database } from './database.ts'
-import type { DeleteRange, LedgerChunk } from './ledger.ts'
+import type { DeleteRange, LedgerChunk } from './job/ledger.ts'
+import type { Database } from './mysql/database.ts'
 
 /**
  * Cuts what the slice holds now into ranges of at most CHUNK_ROWS_MAX rows, between tracks, each with its row count.

@@ -16,7 +16,7 @@ import {
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import { Construct } from 'constructs'
 import { IDLE_TIMEOUT_S, LOCK_WAIT_TIMEOUT_S } from '../../functions/contract/limits.ts'
-import type { AwsStage } from '../config.ts'
+import type { AwsStage } from '../config/config.ts'
 import type { Network } from './network.ts'
 
 /** Who the functions log in as; the migrator creates this user for IAM tokens only. */

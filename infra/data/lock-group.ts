@@ -9,7 +9,7 @@ import {
 } from 'aws-cdk-lib/aws-elasticache'
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam'
 import { Construct } from 'constructs'
-import type { AwsStage } from '../config.ts'
+import type { AwsStage } from '../config/config.ts'
 import type { Network } from './network.ts'
 
 /** ElastiCache's newest Valkey of the 8 family; neither CDK nor cfn-lint checks it, so a test does. */

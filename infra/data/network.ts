@@ -17,7 +17,7 @@ import {
 } from 'aws-cdk-lib/aws-ec2'
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs'
 import { Construct } from 'constructs'
-import type { AwsStage } from '../config.ts'
+import type { AwsStage } from '../config/config.ts'
 
 const HTTPS = Port.tcp(443)
 

@@ -27,7 +27,7 @@ import { Construct } from 'constructs'
 import { DISPATCHER } from '../../functions/contract/dispatched.ts'
 import { TASK_MARGIN_S } from '../../functions/contract/limits.ts'
 import { SUPPORT } from '../../functions/contract/tasks.ts'
-import type { StageConfig } from '../config.ts'
+import type { StageConfig } from '../config/config.ts'
 import { PLANNING, START_OUTAGE, toRetryProps } from '../machine/retries.ts'
 
 export type DispatchProps = {

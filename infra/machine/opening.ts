@@ -1,7 +1,7 @@
 import { Choice, Condition, Errors, JsonPath, Pass } from 'aws-cdk-lib/aws-stepfunctions'
 import type { LambdaInvoke } from 'aws-cdk-lib/aws-stepfunctions-tasks'
 import { Construct } from 'constructs'
-import { type FailureName, failuresOf } from '../../functions/contract/errors.ts'
+import { type FailureName, failuresOf } from '../../functions/contract/failures.ts'
 import { REACQUIRE_MAX } from '../../functions/contract/limits.ts'
 import { FAILURE_PATH, type Outcomes } from './outcomes.ts'
 import { ORDINARY, STAGING, WAIT_FOR_LOCK, WAIT_FOR_TAKEN_LOCK } from './retries.ts'

@@ -1,7 +1,7 @@
 import { Choice, Condition, Errors, Fail } from 'aws-cdk-lib/aws-stepfunctions'
 import type { LambdaInvoke } from 'aws-cdk-lib/aws-stepfunctions-tasks'
 import { Construct } from 'constructs'
-import type { FailureName } from '../../functions/contract/errors.ts'
+import type { FailureName } from '../../functions/contract/failures.ts'
 import { HALT } from './retries.ts'
 import { FIELDS, lambdaTask, type TaskFunctions } from './tasks.ts'
 

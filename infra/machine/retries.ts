@@ -1,6 +1,6 @@
 import { Duration } from 'aws-cdk-lib'
 import { JitterType, type RetryProps } from 'aws-cdk-lib/aws-stepfunctions'
-import { type FailureName, failuresOf } from '../../functions/contract/errors.ts'
+import { type FailureName, failuresOf } from '../../functions/contract/failures.ts'
 
 /** One retrier of a task, in the words and units of this project. Each retrier counts its own attempts. */
 export type RetryPolicy = {

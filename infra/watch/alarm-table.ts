@@ -3,8 +3,8 @@ import type { IMetric } from 'aws-cdk-lib/aws-cloudwatch'
 import type { IQueue } from 'aws-cdk-lib/aws-sqs'
 import type { IStateMachine } from 'aws-cdk-lib/aws-stepfunctions'
 import { LOCK_TTL_MS } from '../../functions/contract/limits.ts'
-import type { AwsStage } from '../config.ts'
-import type { Deployed } from '../stores.ts'
+import type { AwsStage } from '../config/config.ts'
+import type { Deployed } from '../data/stores.ts'
 import { database, emitted, lockNodes, over } from './metrics.ts'
 
 /** What the alarms look at, besides the handlers' own metrics. */

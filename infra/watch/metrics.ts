@@ -1,7 +1,7 @@
 import { Duration } from 'aws-cdk-lib'
 import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch'
 import { METRIC_NAMESPACE, METRICS, type MetricName } from '../../functions/contract/metrics.ts'
-import type { Deployed } from '../stores.ts'
+import type { Deployed } from '../data/stores.ts'
 
 const PERIOD = Duration.minutes(5)
 

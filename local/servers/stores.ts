@@ -1,5 +1,5 @@
 import { createConnection } from 'mysql2/promise'
-import type { DatabaseAddress } from '../../functions/store/connection.ts'
+import type { DatabaseAddress } from '../../functions/store/mysql/connection.ts'
 import { type Address, type Environment, findMysql, findValkey } from './find.ts'
 import { MASTER, type MysqlOptions, MysqlServer } from './mysql.ts'
 import { type ValkeyOptions, ValkeyServer } from './valkey.ts'

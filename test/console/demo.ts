@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createConnection } from 'mysql2/promise'
-import { createOperations } from '../../bin/operations/create-operations.ts'
-import type { Operations, SliceName } from '../../bin/operations/operations.ts'
 import { generateTracks } from '../../local/generate.ts'
 import { type Stack, startStack } from '../../local/stack.ts'
+import { createOperations } from '../../operator/operations/create-operations.ts'
+import type { Operations, SliceName } from '../../operator/operations/operations.ts'
 
 /** A stack with half a year of believable months, as an operator might find it on the day of the month. */
 export type Demo = {

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { rowsOf } from '../../bin/console/late.ts'
-import { boundaryOf, MalformedUpload, partsOf } from '../../bin/console/multipart.ts'
-import { squaresOf } from '../../bin/console/pages/chunk-map.ts'
-import { Speeds } from '../../bin/console/speed.ts'
-import { en } from '../../bin/console/words/en.ts'
-import { ko } from '../../bin/console/words/ko.ts'
-import type { Progress } from '../../bin/operations/operations.ts'
 import type { SliceLine } from '../../functions/contract/reports.ts'
+import { rowsOf } from '../../operator/console/late.ts'
+import { boundaryOf, MalformedUpload, partsOf } from '../../operator/console/multipart.ts'
+import { squaresOf } from '../../operator/console/pages/chunk-map.ts'
+import { Speeds } from '../../operator/console/speed.ts'
+import { en } from '../../operator/console/words/en.ts'
+import { ko } from '../../operator/console/words/ko.ts'
+import type { Progress } from '../../operator/operations/operations.ts'
 
 /* The console's own small parts, without a browser: what they compute from what they are given. */
 

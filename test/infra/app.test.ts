@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { stageOf } from '../../infra/app.ts'
-import { stageConfig } from '../../infra/stages.ts'
+import { stageConfig } from '../../infra/config/stages.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { failuresOf } from '../../functions/contract/errors.ts'
+import { failuresOf } from '../../functions/contract/failures.ts'
 import {
   type FunctionName,
   handlerFile,
@@ -11,7 +11,7 @@ import {
   TASK_NAMES,
   TASKS,
 } from '../../functions/contract/tasks.ts'
-import { type Bundles, bundleHandlers } from '../../infra/bundles.ts'
+import { type Bundles, bundleHandlers } from '../../infra/functions/bundles.ts'
 import { REJECTIONS } from '../../infra/machine/opening.ts'
 
 let bundles: Bundles
@@ -59,7 +59,7 @@ describe('the production bundles', () => {
 
   it('the migrator brings its SQL', () => {
     const folder = join(bundles.get('migrate') ?? '', 'migrations')
-    expect(readdirSync(folder)).toEqual(readdirSync('functions/store/migrations'))
+    expect(readdirSync(folder)).toEqual(readdirSync('functions/store/schema/migrations'))
   })
 
   it('throw failures under the names that the state machine knows', () => {

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { FAILURE_FAMILIES, type FailureName, failuresOf } from '../../functions/contract/errors.ts'
+import { FAILURE_FAMILIES, type FailureName, failuresOf } from '../../functions/contract/failures.ts'
 import {
   EXECUTION_TIMEOUT_S,
   LOCK_TTL_MS,

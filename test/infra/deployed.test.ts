@@ -4,9 +4,9 @@ import { readEnv } from '../../functions/contract/env.ts'
 import { readMigratorEnv } from '../../functions/contract/migrator-env.ts'
 import { operatorFunctionName } from '../../functions/contract/operations.ts'
 import { SUPPORT, SUPPORT_NAMES, type SupportName, TASK_NAMES, TASKS } from '../../functions/contract/tasks.ts'
-import { SUPPORT_SANDBOXES, sandboxesMax } from '../../infra/connections.ts'
-import { TRIGGER_TIMEOUT_S } from '../../infra/migration.ts'
-import { stageConfig } from '../../infra/stages.ts'
+import { stageConfig } from '../../infra/config/stages.ts'
+import { SUPPORT_SANDBOXES, sandboxesMax } from '../../infra/functions/connections.ts'
+import { TRIGGER_TIMEOUT_S } from '../../infra/functions/migration.ts'
 import { actionsOf, functionOf, stageTemplates } from './synth.ts'
 
 let data: Template

@@ -1,4 +1,4 @@
-import { type AwsStage, readConfig, type StageValues } from '../../infra/config.ts'
+import { type AwsStage, readConfig, type StageValues } from '../../infra/config/config.ts'
 
 /** A stage in somebody's VPC, on their database and their Valkey: nothing of these is created. */
 export const EXISTING = {

@@ -5,9 +5,9 @@ import { App } from 'aws-cdk-lib'
 import { Match, Template } from 'aws-cdk-lib/assertions'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { addStacks } from '../../infra/app.ts'
-import { FLAGS } from '../../infra/flags.ts'
-import { PipelineStack } from '../../infra/pipeline-stack.ts'
-import { pipelineConfig } from '../../infra/stages.ts'
+import { FLAGS } from '../../infra/config/flags.ts'
+import { pipelineConfig } from '../../infra/config/stages.ts'
+import { PipelineStack } from '../../infra/stacks/pipeline-stack.ts'
 import { placeholders, stageTemplates } from './synth.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'sharelock-pipeline-'))

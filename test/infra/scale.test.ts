@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { SLICE_ROWS_PLANNED } from '../../functions/contract/limits.ts'
-import { limitsOf, runCost, SIZES } from '../../infra/scale.ts'
-import { scalePage } from '../../infra/scale-page.ts'
+import { scalePage } from '../../infra/scale/page.ts'
+import { limitsOf, runCost, SIZES } from '../../infra/scale/scale.ts'
 import { execute, inputsOf } from './engine.ts'
 import { definitionOf, jobTemplate } from './synth.ts'
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { executionInputSchema } from '../../infra/execution-input.ts'
+import { executionInputSchema } from '../../infra/operators/execution-input.ts'
 
 it("the operators' JSON schema is the one that the job checks by; if not: node bin/schema.ts", () => {
   const checkedIn: unknown = JSON.parse(readFileSync('docs/execution-input.schema.json', 'utf8'))

@@ -5,11 +5,11 @@ import { App } from 'aws-cdk-lib'
 import { Template } from 'aws-cdk-lib/assertions'
 import { type FunctionName, handlerFile, SUPPORT_NAMES, TASK_NAMES } from '../../functions/contract/tasks.ts'
 import { addStacks } from '../../infra/app.ts'
-import type { Bundles } from '../../infra/bundles.ts'
-import type { StageConfig } from '../../infra/config.ts'
-import { FLAGS } from '../../infra/flags.ts'
-import type { StageStacks } from '../../infra/stage-stacks.ts'
-import { stageConfig } from '../../infra/stages.ts'
+import type { StageConfig } from '../../infra/config/config.ts'
+import { FLAGS } from '../../infra/config/flags.ts'
+import { stageConfig } from '../../infra/config/stages.ts'
+import type { Bundles } from '../../infra/functions/bundles.ts'
+import type { StageStacks } from '../../infra/stacks/stage-stacks.ts'
 
 export type Retrier = {
   readonly ErrorEquals: readonly string[]

@@ -20,7 +20,17 @@ export const SECTIONS: readonly Section[] = [
   {
     name: 'contract',
     mutate: [
-      ...files('contract', 'chunks', 'env', 'errors', 'limits', 'manifest', 'messages', 'migrator-env', 'source-file'),
+      ...files(
+        'contract',
+        'chunks',
+        'env',
+        'failures',
+        'limits',
+        'manifest',
+        'messages',
+        'migrator-env',
+        'source-file',
+      ),
       ...files('contract', 'source-rules', 'tasks', 'words'),
     ],
     tests: unit('contract', 'messages', 'environment', 'source-file', 'limits'),
@@ -28,27 +38,27 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     name: 'stage-rows',
-    mutate: files('job/stage', 'check-rows', 'cut-chunks', 'isrc-number', 'row-table', 'sort-order'),
+    mutate: files('job/staging', 'check-rows', 'cut-chunks', 'isrc-number', 'row-table', 'sort-order'),
     tests: unit('stage-rows'),
     servers: false,
   },
   {
     name: 'stage-records',
-    mutate: files('job/stage', 'csv-records', 'source-errors', 'source-reader', 'stage-source'),
+    mutate: files('job/staging', 'csv-records', 'source-errors', 'source-reader', 'read-source'),
     tests: unit('stage-records', 'stage-rows', 'stage-encoding'),
     servers: false,
   },
   {
     name: 'stage-encoding',
-    mutate: files('job/stage', 'source-bytes', 'source-encoding'),
+    mutate: files('job/staging', 'source-bytes', 'source-encoding'),
     tests: unit('stage-encoding', 'stage-records'),
     servers: false,
   },
   {
     name: 'stage-store',
     mutate: [
-      ...files('job/stage', 'stage', 'judge-staged'),
-      ...files('store', 'objects', 'staged-source', 'uploaded-source', 'write-staged'),
+      ...files('job/staging', 'stage', 'judge-staged'),
+      ...files('store/s3', 'objects', 'staged', 'uploaded', 'write-staged'),
     ],
     tests: unit('stage-store', 'staged-holes'),
     servers: false,
@@ -67,7 +77,7 @@ export const SECTIONS: readonly Section[] = [
         'login',
         'release',
         'run',
-        'token',
+        'iam-token',
       ),
       ...files('job', 'verify-lock'),
     ],
@@ -76,15 +86,26 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     name: 'transaction',
-    mutate: files('store', 'transaction', 'error-rules', 'database-failure'),
+    mutate: files('store/mysql', 'transaction', 'error-rules', 'failure'),
     tests: service('transaction', 'database', 'preflight', 'open-job', 'chunks', 'slice-lines'),
     servers: true,
   },
   {
     name: 'database',
     mutate: [
-      ...files('store', 'connection', 'database', 'distributor', 'migrate', 'app-user', 'health'),
-      ...files('store', 'aside', 'blockers', 'own-session', 'session-settings', 'wait-watch'),
+      ...files('store', 'distributor'),
+      ...files('store/schema', 'migrate', 'app-user'),
+      ...files(
+        'store/mysql',
+        'connection',
+        'database',
+        'health',
+        'aside',
+        'blockers',
+        'own-session',
+        'session-settings',
+        'wait-watch',
+      ),
     ],
     tests: service(
       'database',
@@ -101,7 +122,7 @@ export const SECTIONS: readonly Section[] = [
   {
     name: 'job',
     mutate: [
-      ...files('store', 'job', 'outbox'),
+      ...files('store/job', 'row', 'outbox'),
       ...files('job', 'open-job', 'halt-job', 'read-head', 'publish-events', 'topic-answer'),
     ],
     tests: service('job-history', 'halt-job', 'halt-told', 'refused-event', 'open-job', 'transitions', 'chunks'),
@@ -109,13 +130,17 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     name: 'chunks',
-    mutate: [...files('store', 'ledger', 'share-ratio'), ...files('job', 'run-chunks', 'transitions')],
+    mutate: [
+      ...files('store/job', 'ledger'),
+      ...files('store', 'share-ratio'),
+      ...files('job', 'run-chunks', 'transitions'),
+    ],
     tests: service('chunk-loop', 'transitions', 'chunks', 'neighbours'),
     servers: true,
   },
   {
     name: 'month',
-    mutate: [...files('store', 'sweep'), ...files('job', 'sweep', 'plan-month', 'prepare-database')],
+    mutate: [...files('store/job', 'quiet'), ...files('job', 'sweep', 'plan-month', 'prepare-database')],
     tests: service('plan-month', 'sweep', 'prepare-database'),
     servers: true,
   },

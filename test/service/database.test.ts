@@ -1,10 +1,10 @@
 import { createServer, connect as dial, type Server, type Socket } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
-import { Database } from '../../functions/store/database.ts'
-import { Invocation } from '../../functions/store/invocation.ts'
-import { migrate } from '../../functions/store/migrate.ts'
+import { Invocation } from '../../functions/store/invocation/invocation.ts'
+import { Database } from '../../functions/store/mysql/database.ts'
+import { statement, transaction } from '../../functions/store/mysql/transaction.ts'
+import { migrate } from '../../functions/store/schema/migrate.ts'
 import { loadChunk, totalsOf } from '../../functions/store/share-ratio.ts'
-import { statement, transaction } from '../../functions/store/transaction.ts'
 import { linesOf, newSlice, useTestDatabase } from '../support/test-database.ts'
 
 const db = useTestDatabase('db')

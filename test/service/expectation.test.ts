@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { JobMessage, SeenHead } from '../../functions/contract/messages.ts'
 import { haltFromCatch } from '../../functions/job/halt-job.ts'
 import { openJob } from '../../functions/job/open-job.ts'
-import { readJob } from '../../functions/store/job.ts'
+import { readJob } from '../../functions/store/job/row.ts'
 import { newSlice, useTestDatabase } from '../support/test-database.ts'
 import { headOf, opening, stagedOf, testRun } from '../support/test-run.ts'
 

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { JobMessage } from '../../functions/contract/messages.ts'
 import { openJob } from '../../functions/job/open-job.ts'
-import { type Guard, guardExclusive, guardShared } from '../../functions/store/guard.ts'
-import { transaction } from '../../functions/store/transaction.ts'
+import { type Guard, guardExclusive, guardShared } from '../../functions/store/job/guard.ts'
+import { transaction } from '../../functions/store/mysql/transaction.ts'
 import { newSlice, useTestDatabase } from '../support/test-database.ts'
 import { opening, testRun } from '../support/test-run.ts'
 

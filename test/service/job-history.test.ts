@@ -1,8 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import type { Slice } from '../../functions/contract/words.ts'
 import { openJob } from '../../functions/job/open-job.ts'
-import { closeJob, haltJob, heldMs, type JobRow, knowsSource, newestJob, readJob } from '../../functions/store/job.ts'
-import { undoTarget } from '../../functions/store/undo-target.ts'
+import {
+  closeJob,
+  haltJob,
+  heldMs,
+  type JobRow,
+  knowsSource,
+  newestJob,
+  readJob,
+} from '../../functions/store/job/row.ts'
+import { undoTarget } from '../../functions/store/job/undo-target.ts'
 import { newSlice, useTestDatabase } from '../support/test-database.ts'
 import { opening, stagedOf, testRun } from '../support/test-run.ts'
 

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { MIGRATION_LOCK_WAIT_S } from '../../functions/contract/limits.ts'
-import { migrate, statementsOf } from '../../functions/store/migrate.ts'
-import { MIGRATIONS } from '../../functions/store/migration-files.ts'
+import { migrate, statementsOf } from '../../functions/store/schema/migrate.ts'
+import { MIGRATIONS } from '../../functions/store/schema/migration-files.ts'
 import { useTestDatabase } from '../support/test-database.ts'
 
 const db = useTestDatabase('migrate')
@@ -26,7 +26,7 @@ test('a migration that waits for a reader lets others pass, and is applied once 
 })
 
 test.each([...MIGRATIONS])('%s is cut into whole statements', async (file) => {
-  const text = await readFile(new URL(`../../functions/store/migrations/${file}`, import.meta.url), 'utf8')
+  const text = await readFile(new URL(`../../functions/store/schema/migrations/${file}`, import.meta.url), 'utf8')
   const statements = statementsOf(text)
   const heads = statements.map((statement) => statement.replace(/^(--[^\n]*\n|\s)*/, '').split(' ', 1)[0])
   expect(heads.filter((head) => !/^(create|alter|drop|insert|update)$/.test(head ?? ''))).toEqual([])

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { openJob } from '../../functions/job/open-job.ts'
 import { markDeleted, planDelete } from '../../functions/job/transitions.ts'
-import { insertRegisterPlan } from '../../functions/store/ledger.ts'
+import { insertRegisterPlan } from '../../functions/store/job/ledger.ts'
 import { deleteRange, isSliceEmpty, loadChunk, totalsOf } from '../../functions/store/share-ratio.ts'
 import { deleteAll, EVERYTHING, registerAll } from '../support/chunk-work.ts'
 import { linesOf, newSlice, useTestDatabase } from '../support/test-database.ts'

@@ -4,7 +4,7 @@ import type { Slice } from '../../functions/contract/words.ts'
 import { haltFromCatch, haltFromStatusEvent } from '../../functions/job/halt-job.ts'
 import { openJob } from '../../functions/job/open-job.ts'
 import { readHead } from '../../functions/job/read-head.ts'
-import { readJob } from '../../functions/store/job.ts'
+import { readJob } from '../../functions/store/job/row.ts'
 import { newSlice, useTestDatabase } from '../support/test-database.ts'
 import { endOf, executionOf, headOf, LIFE, opening, stagedOf, testRun } from '../support/test-run.ts'
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, expect, inject, test } from 'vitest'
 import { prepareDatabase } from '../../functions/job/prepare-database.ts'
-import { createAppUser, privilegesOf } from '../../functions/store/app-user.ts'
-import type { DatabaseAddress } from '../../functions/store/connection.ts'
-import { Database } from '../../functions/store/database.ts'
 import { findDistributor } from '../../functions/store/distributor.ts'
-import { migrate } from '../../functions/store/migrate.ts'
+import type { DatabaseAddress } from '../../functions/store/mysql/connection.ts'
+import { Database } from '../../functions/store/mysql/database.ts'
+import { createAppUser, privilegesOf } from '../../functions/store/schema/app-user.ts'
+import { migrate } from '../../functions/store/schema/migrate.ts'
 
 const server = inject('mysql')
 const databases: string[] = []

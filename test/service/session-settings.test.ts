@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { createAppUser } from '../../functions/store/app-user.ts'
-import { Database } from '../../functions/store/database.ts'
-import { SESSION_SETTINGS } from '../../functions/store/session-settings.ts'
+import { Database } from '../../functions/store/mysql/database.ts'
+import { SESSION_SETTINGS } from '../../functions/store/mysql/session-settings.ts'
+import { createAppUser } from '../../functions/store/schema/app-user.ts'
 import { LEFT_AS_THEY_ARE, NAMES_SETS } from '../support/inherited-variables.ts'
 import { useTestDatabase } from '../support/test-database.ts'
 
@@ -31,7 +31,7 @@ test('each variable that a session inherits is set by us, or left as it is for a
   const unknown = names.filter((name) => !OURS.includes(name) && !LEFT_AS_THEY_ARE.includes(name))
   expect(
     unknown,
-    'This MySQL has variables that nobody thought about: set each in functions/store/session-settings.ts if it changes what our statements do, or add it with its reason to test/support/inherited-variables.ts.',
+    'This MySQL has variables that nobody thought about: set each in functions/store/mysql/session-settings.ts if it changes what our statements do, or add it with its reason to test/support/inherited-variables.ts.',
   ).toEqual([])
 })
 

@@ -2,7 +2,7 @@ import type { ChunkInput, JobMessage } from '../../functions/contract/messages.t
 import type { Slice } from '../../functions/contract/words.ts'
 import { runChunks } from '../../functions/job/run-chunks.ts'
 import type { Run } from '../../functions/job/task.ts'
-import { recordRows } from '../../functions/store/ledger.ts'
+import { recordRows } from '../../functions/store/job/ledger.ts'
 import { deleteRange, loadChunk } from '../../functions/store/share-ratio.ts'
 import { guarded } from './test-run.ts'
 

@@ -1,6 +1,6 @@
 /**
  * Variables that a session inherits from the server and that we leave as they are, each with its reason. What is neither
- * here nor in functions/store/session-settings.ts is a variable that nobody has thought about yet.
+ * here nor in functions/store/mysql/session-settings.ts is a variable that nobody has thought about yet.
  */
 const REASONS: Readonly<Record<string, readonly string[]>> = {
   'it changes how a result is found and never what it is': [

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { SourceError, SourceRules } from '../../functions/contract/source-rules.ts'
-import { type StageOptions, type StageResult, stageSource } from '../../functions/job/stage/stage-source.ts'
+import { type StageOptions, type StageResult, stageSource } from '../../functions/job/staging/read-source.ts'
 
 export const AT_MOST: SourceRules = { sumRule: 'at-most', partyScheme: 'opaque' }
 export const EXACT: SourceRules = { sumRule: 'exact', partyScheme: 'opaque' }

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, inject } from 'vitest'
 import type { Slice } from '../../functions/contract/words.ts'
-import type { DatabaseAddress } from '../../functions/store/connection.ts'
-import { Database } from '../../functions/store/database.ts'
 import { findDistributor, putDistributor } from '../../functions/store/distributor.ts'
-import { Invocation } from '../../functions/store/invocation.ts'
-import { migrate } from '../../functions/store/migrate.ts'
+import { Invocation } from '../../functions/store/invocation/invocation.ts'
+import type { DatabaseAddress } from '../../functions/store/mysql/connection.ts'
+import { Database } from '../../functions/store/mysql/database.ts'
+import { migrate } from '../../functions/store/schema/migrate.ts'
 
 /** A database of this test file alone. */
 export type TestDatabase = {

@@ -7,9 +7,9 @@ import { readEnv } from '../../functions/contract/env.ts'
 import type { Expectation, Guarded, JobMessage, OpenJobInput, Staged } from '../../functions/contract/messages.ts'
 import type { Slice } from '../../functions/contract/words.ts'
 import type { Run } from '../../functions/job/task.ts'
-import type { Database } from '../../functions/store/database.ts'
 import { type LockClient, openLockClient } from '../../functions/store/lock/client.ts'
 import { holderOf } from '../../functions/store/lock/holder.ts'
+import type { Database } from '../../functions/store/mysql/database.ts'
 
 /** A run on real servers without a Lambda around it: what `task` hands to a handler's work. */
 export const testRun = (database: Database, lock?: LockClient): Run => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { compare, type RowSet } from '../../bin/operations/difference.ts'
+import { compare, type RowSet } from '../../operator/operations/difference.ts'
 
 /* How many rows of a new file are new, gone, changed or as they were, against a count by maps. */
 type Rows = ReadonlyMap<string, string>

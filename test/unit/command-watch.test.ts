@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { exitCodeOf, progressText } from '../../bin/command/progress-text.ts'
-import type { Clients } from '../../bin/operations/clients.ts'
-import { operationError } from '../../bin/operations/failures.ts'
-import { lookAt } from '../../bin/operations/look.ts'
-import { OperationError, type Progress } from '../../bin/operations/operations.ts'
-import { watchRun } from '../../bin/operations/watch.ts'
 import type { JobReport, PhaseReport, SliceReport } from '../../functions/contract/reports.ts'
+import { exitCodeOf, progressText } from '../../operator/command/progress-text.ts'
+import type { Clients } from '../../operator/operations/clients.ts'
+import { operationError } from '../../operator/operations/failures.ts'
+import { lookAt } from '../../operator/operations/look.ts'
+import { OperationError, type Progress } from '../../operator/operations/operations.ts'
+import { watchRun } from '../../operator/operations/watch.ts'
 
 /* Looks at a run whose services answer as the test says. */
 const ARN = 'arn:aws:states:r:1:execution:M:run-1'

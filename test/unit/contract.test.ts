@@ -9,7 +9,7 @@ import {
   failuresOf,
   isFailure,
   messageOf,
-} from '../../functions/contract/errors.ts'
+} from '../../functions/contract/failures.ts'
 import {
   CHUNK_ROWS_MAX,
   ITEM_CHUNKS,

@@ -4,16 +4,23 @@ import { expect, test } from 'vitest'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
-/** What each room may import of the project, itself always included. Used by none: local, test, bench, bin. */
+const STORES = ['functions/contract', 'functions/store', 'functions/job']
+
+/** What each room may import of the project, itself always included. Used by none: bench, bin, test. */
 const MAY_IMPORT: Record<string, string[]> = {
   'functions/contract': [],
   'functions/store': ['functions/contract'],
   'functions/job': ['functions/contract', 'functions/store'],
-  'functions/handlers': ['functions/contract', 'functions/store', 'functions/job'],
+  'functions/handlers': STORES,
   infra: ['functions/contract'],
-  bin: ['functions/contract', 'functions/store', 'functions/job', 'infra', 'local'],
-  local: ['functions/contract', 'functions/store', 'functions/job', 'infra'],
-  bench: ['functions/contract', 'functions/store', 'functions/job', 'infra', 'local'],
+  'operator/operations': STORES,
+  'operator/format': [...STORES, 'operator/operations'],
+  'operator/console': [...STORES, 'operator/operations', 'operator/format'],
+  'operator/command': [...STORES, 'operator/operations', 'operator/format', 'operator/console'],
+  local: [...STORES, 'infra'],
+  demo: [...STORES, 'infra', 'local', 'operator/operations', 'operator/format'],
+  bench: [...STORES, 'infra', 'local', 'demo'],
+  bin: [...STORES, 'infra', 'local', 'operator/command'],
 }
 
 const rooms = Object.keys(MAY_IMPORT)

@@ -2,9 +2,9 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { S3Client } from '@aws-sdk/client-s3'
 import { afterEach, expect, test } from 'vitest'
-import { Invocation } from '../../functions/store/invocation.ts'
-import { lendClient } from '../../functions/store/lent-client.ts'
-import { listSizes, openObject, readObject } from '../../functions/store/objects.ts'
+import { Invocation } from '../../functions/store/invocation/invocation.ts'
+import { lendClient } from '../../functions/store/invocation/lent-client.ts'
+import { listSizes, openObject, readObject } from '../../functions/store/s3/objects.ts'
 
 const servers: Server[] = []
 afterEach(() => {

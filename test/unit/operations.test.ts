@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { SLICE_MONTHS_MAX } from '../../functions/contract/limits.ts'
 import { InspectInput, isMonthRange, OperateInput, operatorFunctionName } from '../../functions/contract/operations.ts'
 import { readPlace } from '../../functions/contract/place-env.ts'
-import { MIGRATIONS } from '../../functions/store/migration-files.ts'
-import { isoTime } from '../../functions/store/time.ts'
+import { isoTime } from '../../functions/store/mysql/time.ts'
+import { MIGRATIONS } from '../../functions/store/schema/migration-files.ts'
 
 const monthAt = (index: number): string =>
   `${2000 + Math.floor(index / 12)}-${String((index % 12) + 1).padStart(2, '0')}`
@@ -49,7 +49,7 @@ test('a place without its machines is refused, naming the variable', () => {
 })
 
 test('the list of migrations is that of the folder', () => {
-  expect(readdirSync('functions/store/migrations').toSorted()).toEqual([...MIGRATIONS])
+  expect(readdirSync('functions/store/schema/migrations').toSorted()).toEqual([...MIGRATIONS])
 })
 
 test("MySQL's moments become ISO 8601 in UTC with milliseconds", () => {

@@ -1,6 +1,6 @@
 import { Logger } from '@aws-lambda-powertools/logger'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { Failure } from '../../functions/contract/errors.ts'
+import { Failure } from '../../functions/contract/failures.ts'
 import { redacted, safeError, safeLogValue, safeThrow } from '../../functions/job/safe-error.ts'
 
 const TOKEN = 'ARIA-2026-10-1/8c5f0a1e-1111-4222-8333-944455556666'

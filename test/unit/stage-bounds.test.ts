@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { BLANK_LINES_FREE, ERRORS_COUNTED_MAX, RECORD_CHARS_MAX } from '../../functions/contract/limits.ts'
-import { stageSource } from '../../functions/job/stage/stage-source.ts'
+import { stageSource } from '../../functions/job/staging/read-source.ts'
 import { AT_MOST, cutAt, HEADER, linesOf, stageText, verdictsOf } from '../support/stage.ts'
 
 /* A file costs by its bytes, whatever is in them. Counted is work (objects, bytes taken), never seconds. */

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import iconv from 'iconv-lite'
 import { describe, expect, test } from 'vitest'
-import { stageSource } from '../../functions/job/stage/stage-source.ts'
+import { stageSource } from '../../functions/job/staging/read-source.ts'
 import { AT_MOST, cutAt, errorsOf, linesOf, stageText, verdictsOf } from '../support/stage.ts'
 
 const TEXT =

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
-import { stageSource } from '../../functions/job/stage/stage-source.ts'
+import { stageSource } from '../../functions/job/staging/read-source.ts'
 import { correct, csvOf, generateRatios, generateTracks } from '../../local/generate.ts'
 import { AT_MOST, EXACT, linesOf } from '../support/stage.ts'
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { RECORD_CHARS_MAX } from '../../functions/contract/limits.ts'
-import { stageSource, validateFile } from '../../functions/job/stage/stage-source.ts'
+import { stageSource, validateFile } from '../../functions/job/staging/read-source.ts'
 import { AT_MOST, cutAt, EXACT, errorsOf, HEADER, linesOf, stageText, verdictsOf } from '../support/stage.ts'
 
 describe('a header', () => {

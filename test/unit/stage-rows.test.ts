@@ -9,9 +9,9 @@ import {
   TRACK_ROWS_MAX,
 } from '../../functions/contract/limits.ts'
 import { Manifest } from '../../functions/contract/manifest.ts'
-import { isrcNumber, isrcText } from '../../functions/job/stage/isrc-number.ts'
-import { sortOrder } from '../../functions/job/stage/sort-order.ts'
-import type { StageResult } from '../../functions/job/stage/stage-source.ts'
+import { isrcNumber, isrcText } from '../../functions/job/staging/isrc-number.ts'
+import type { StageResult } from '../../functions/job/staging/read-source.ts'
+import { sortOrder } from '../../functions/job/staging/sort-order.ts'
 import { AT_MOST, EXACT, errorsOf, HEADER, linesOf, stageText, verdictsOf } from '../support/stage.ts'
 
 type Row = { isrc: string; rightType: string; party: string; units: number }

@@ -8,14 +8,14 @@ import {
 } from '@aws-sdk/client-s3'
 import { type FauxqsServer, startFauxqs } from 'fauxqs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type Failure, isFailure } from '../../functions/contract/errors.ts'
+import { type Failure, isFailure } from '../../functions/contract/failures.ts'
 import { chunkKey, type Manifest, manifestKey } from '../../functions/contract/manifest.ts'
 import type { SourceRules } from '../../functions/contract/source-rules.ts'
-import { cutChunks } from '../../functions/job/stage/cut-chunks.ts'
-import { RowTable } from '../../functions/job/stage/row-table.ts'
-import { stage } from '../../functions/job/stage/stage.ts'
-import { findHoles, readChunks, requireObjects } from '../../functions/store/staged-source.ts'
-import { writeStaged } from '../../functions/store/write-staged.ts'
+import { cutChunks } from '../../functions/job/staging/cut-chunks.ts'
+import { RowTable } from '../../functions/job/staging/row-table.ts'
+import { stage } from '../../functions/job/staging/stage.ts'
+import { findHoles, readChunks, requireObjects } from '../../functions/store/s3/staged.ts'
+import { writeStaged } from '../../functions/store/s3/write-staged.ts'
 
 /*
  * A staged source whose objects are lost, cut or changed under a manifest that is whole: found on every way to it, named,

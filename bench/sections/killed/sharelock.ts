@@ -1,6 +1,6 @@
 import { SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn'
+import { newestJobId } from '../../../demo/setting.ts'
 import type { Slice } from '../../../functions/contract/words.ts'
-import { newestJobId } from '../../../local/day/setting.ts'
 import { sliceFingerprint } from '../../../local/fingerprint.ts'
 import { startRun, untilRegistered } from '../../harness/sharelock.ts'
 import type { StagedFile } from '../../harness/staged-file.ts'

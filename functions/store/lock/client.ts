@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import type { Env } from '../../contract/env.ts'
 import { LOCK_COMMAND_TIMEOUT_MS, LOCK_CONNECT_TIMEOUT_MS } from '../../contract/limits.ts'
 import { isLoginRefused } from './answers.ts'
-import { elasticacheToken } from './token.ts'
+import { elasticacheToken } from './iam-token.ts'
 
 /** The only Valkey command the lock uses; a client with nothing else can't do anything else. */
 export type LockClient = {

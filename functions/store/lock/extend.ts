@@ -1,4 +1,4 @@
-import { Failure } from '../../contract/errors.ts'
+import { Failure } from '../../contract/failures.ts'
 import { LOCK_TTL_MS } from '../../contract/limits.ts'
 import { lockKey, type Slice, sliceName } from '../../contract/words.ts'
 import type { LockClient } from './client.ts'

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
-import type { Invocation } from '../invocation.ts'
-import type { Kept } from '../kept.ts'
+import type { Invocation } from '../invocation/invocation.ts'
+import type { Kept } from '../invocation/kept.ts'
 import type { LockClient } from './client.ts'
 
 /** A client with a connection of its own. */

@@ -1,4 +1,4 @@
-import { isFailure } from '../../contract/errors.ts'
+import { isFailure } from '../../contract/failures.ts'
 import { LOCK_COMMAND_TIMEOUT_MS, LOCK_CONNECT_TIMEOUT_MS } from '../../contract/limits.ts'
 import { isAnswer, lockFailure } from './answers.ts'
 import type { LockClient } from './client.ts'

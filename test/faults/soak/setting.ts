@@ -1,6 +1,6 @@
 import { type ShareFile, shareFile } from '../../support/share-file.ts'
 import type { TestSlice } from '../../support/test-stack.ts'
-import type { World } from '../world.ts'
+import type { World } from '../matrix/world.ts'
 import type { Random } from './random.ts'
 
 const SLICES = 5

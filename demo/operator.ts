@@ -1,0 +1,89 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import {
+  DescribeExecutionCommand,
+  type DescribeExecutionOutput,
+  paginateGetExecutionHistory,
+  SFNClient,
+  StartExecutionCommand,
+} from '@aws-sdk/client-sfn'
+import type { ExecutionRequest } from '../functions/contract/messages.ts'
+import type { Stack } from '../local/stack.ts'
+
+/** Often enough for people; each look costs the engine, and so the run that is watched, a few milliseconds. */
+const POLL_MS = 300
+
+/** Uploads files and starts executions as an operator or the schedule does: through the AWS SDK and nothing else. */
+export class Operator {
+  readonly #stack: Stack
+  readonly #s3: S3Client
+  readonly #sfn: SFNClient
+
+  constructor(stack: Stack) {
+    const { AWS_REGION: region, AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL_SFN } = stack.environment
+    const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
+    this.#stack = stack
+    this.#s3 = new S3Client({ region, endpoint: AWS_ENDPOINT_URL_S3, credentials, forcePathStyle: true })
+    this.#sfn = new SFNClient({ region, endpoint: AWS_ENDPOINT_URL_SFN, credentials })
+  }
+
+  async upload(key: string, path: string): Promise<void> {
+    const { size } = await stat(path)
+    const Body = createReadStream(path)
+    await this.#s3.send(new PutObjectCommand({ Bucket: this.#stack.aws.bucket, Key: key, Body, ContentLength: size }))
+  }
+
+  async readText(key: string): Promise<string> {
+    const object = await this.#s3.send(new GetObjectCommand({ Bucket: this.#stack.aws.bucket, Key: key }))
+    return (await object.Body?.transformToString()) ?? ''
+  }
+
+  /** @returns the execution's ARN */
+  async start(name: string, request: ExecutionRequest): Promise<string> {
+    const { executionArn } = await this.#sfn.send(
+      new StartExecutionCommand({ stateMachineArn: this.#stack.machineArn, name, input: JSON.stringify(request) }),
+    )
+    return executionArn ?? ''
+  }
+
+  async describe(executionArn: string): Promise<DescribeExecutionOutput> {
+    return await this.#sfn.send(new DescribeExecutionCommand({ executionArn }))
+  }
+
+  /** Waits for the execution's end, whatever it is. */
+  async end(executionArn: string): Promise<DescribeExecutionOutput> {
+    for (;;) {
+      const execution = await this.describe(executionArn)
+      if (execution.status !== 'RUNNING') return execution
+      await sleep(POLL_MS)
+    }
+  }
+
+  /** Milliseconds from entering one state until leaving another, as the execution's history has them; undefined if not. */
+  async between(executionArn: string, entered: string, exited: string): Promise<number | undefined> {
+    let from: number | undefined
+    let to: number | undefined
+    for await (const { events } of paginateGetExecutionHistory({ client: this.#sfn }, { executionArn }))
+      for (const event of events ?? []) {
+        if (event.stateEnteredEventDetails?.name === entered) from ??= event.timestamp?.getTime()
+        if (event.stateExitedEventDetails?.name === exited) to = event.timestamp?.getTime()
+      }
+    return from === undefined || to === undefined ? undefined : to - from
+  }
+
+  close(): void {
+    this.#s3.destroy()
+    this.#sfn.destroy()
+  }
+}
+
+/** The sentence of a failed execution: AWS gives a Lambda's failure as JSON text. */
+export const sentenceOf = (execution: DescribeExecutionOutput): string => {
+  try {
+    return (JSON.parse(execution.cause ?? '') as { errorMessage: string }).errorMessage
+  } catch {
+    return execution.cause ?? execution.error ?? ''
+  }
+}

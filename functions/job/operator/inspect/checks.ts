@@ -1,0 +1,113 @@
+import { OPEN_JOBS_SHOWN } from '../../../contract/limits.ts'
+import type { Checks, OpenJobCheck } from '../../../contract/reports.ts'
+import type { Slice } from '../../../contract/words.ts'
+import { activeDistributors } from '../../../store/distributor.ts'
+import { lineOf, type NewestJob, openJobs } from '../../../store/job/slice-lines.ts'
+import type { SeenLock } from '../../../store/lock/inspect.ts'
+import { databaseCheck, refusedCheck, unpublishedCheck } from '../../../store/mysql/health.ts'
+import { reading, statement } from '../../../store/mysql/transaction.ts'
+import type { Run } from '../../task.ts'
+import { lockReport, type SeenLocks, seeLocks } from './locks.ts'
+import { type MonthRange, newestOf } from './slices.ts'
+
+type Named = Pick<Slice, 'distributor' | 'month'>
+
+const key = ({ distributor, month }: Named): string => `${distributor} ${month}`
+
+/**
+ * What MySQL and Valkey tell of disagreements. Open jobs are those of all months, for one that was forgotten is older
+ * than anybody's range; registered slices and stray locks are those of the range.
+ *
+ * A lock is stray where it is there both before and after the jobs were read, and the slice's job does not carry its
+ * token. A run between AcquireLock and OpenJob looks like that for a moment.
+ */
+export const checks = async (run: Run, range: MonthRange): Promise<Checks> => {
+  const { database } = run
+  const asked = await statement(database, () => slicesToAsk(run, range))
+  const before = await seeLocks(run, asked)
+  const seen = await reading(database, async () => ({
+    database: await databaseCheck(database),
+    unpublished: await unpublishedCheck(database),
+    refusedEvents: await refusedCheck(database),
+    open: await openJobs(database, OPEN_JOBS_SHOWN),
+    newest: await newestOf(run, range),
+  }))
+  const lockOf = lookup(asked, before)
+  return {
+    database: seen.database,
+    lockProblem: before.problem,
+    openJobs: seen.open.map((job): OpenJobCheck => {
+      const lock = lockOf(job)
+      return {
+        ...lineOf(job),
+        quietS: job.quietS,
+        lock: lock === 'unreachable' ? lock : lockReport(lock, [job]),
+      }
+    }),
+    strayLocks: await strayLocks(run, asked, before, [...seen.open, ...seen.newest]),
+    unpublished: seen.unpublished,
+    refusedEvents: seen.refusedEvents,
+    registered: seen.newest.filter(({ state }) => state === 'REGISTERED').map(registeredLine),
+  }
+}
+
+/** Slices that may have a lock: those with a job, of active distributors in the range, and of open jobs whatever their month. */
+const slicesToAsk = async (run: Run, range: MonthRange): Promise<Named[]> => {
+  const { database } = run
+  const active = await activeDistributors(database)
+  const named: Named[] = [
+    ...(await openJobs(database, OPEN_JOBS_SHOWN)),
+    ...(await newestOf(run, range)),
+    ...monthsOf(range).flatMap((month) => active.map(({ code }) => ({ distributor: code, month }))),
+  ]
+  return [...new Map(named.map(({ distributor, month }) => [key({ distributor, month }), { distributor, month }]))].map(
+    ([, slice]) => slice,
+  )
+}
+
+const monthsOf = ({ from, to }: MonthRange): string[] => {
+  const months: string[] = []
+  for (let [year, month] = from.split('-').map(Number) as [number, number]; ; month += 1) {
+    if (month > 12) [year, month] = [year + 1, 1]
+    const text = `${year}-${String(month).padStart(2, '0')}`
+    if (text > to) return months
+    months.push(text)
+  }
+}
+
+const lookup = (asked: readonly Named[], { locks }: SeenLocks) => {
+  const byKey = new Map(asked.map((slice, index) => [key(slice), locks?.[index] ?? null]))
+  return (slice: Named): SeenLock | null | 'unreachable' =>
+    locks === null ? 'unreachable' : (byKey.get(key(slice)) ?? null)
+}
+
+const strayLocks = async (
+  run: Run,
+  asked: readonly Named[],
+  { locks }: SeenLocks,
+  jobs: readonly NewestJob[],
+): Promise<Checks['strayLocks']> => {
+  const carried = new Set(jobs.flatMap(({ lock_token }) => (lock_token === null ? [] : [lock_token])))
+  const suspects = asked.flatMap((slice, index) => {
+    const lock = locks?.[index]
+    return lock === null || lock === undefined || carried.has(lock.token) ? [] : [{ slice, lock }]
+  })
+  const again = await seeLocks(
+    run,
+    suspects.map(({ slice }) => slice),
+  )
+  return suspects.flatMap(({ slice, lock }, index) => {
+    const now = again.locks?.[index]
+    const report = now?.token === lock.token ? lockReport(now, []) : null
+    return report === null ? [] : [{ ...slice, lock: report }]
+  })
+}
+
+const registeredLine = (job: NewestJob): Checks['registered'][number] => ({
+  distributor: job.distributor,
+  month: job.month,
+  job: job.id,
+  digest: job.source_digest,
+  rows: job.source_rows,
+  shareSum: job.source_share_sum,
+})

@@ -1,0 +1,46 @@
+import type { InspectInput } from '../../../contract/operations.ts'
+import { readPlace } from '../../../contract/place-env.ts'
+import type { InspectReply } from '../../../contract/reports.ts'
+import { auditLines } from '../../../store/audit.ts'
+import { allDistributors, findDistributor } from '../../../store/distributor.ts'
+import { reading } from '../../../store/mysql/transaction.ts'
+import { totalsOf } from '../../../store/share-ratio.ts'
+import type { Run } from '../../task.ts'
+import { checks } from './checks.ts'
+import { jobReportOf, sliceReport } from './slice.ts'
+import { slices } from './slices.ts'
+
+/**
+ * The answer to a question of contract/operations.ts.
+ *
+ * @param environment of the function, which says where everything is
+ * @throws Failure UnknownDistributor, UnknownJob, InvalidInput
+ */
+export const inspect = async (
+  run: Run,
+  input: InspectInput,
+  environment: Record<string, string | undefined>,
+): Promise<InspectReply[InspectInput['question']]> => {
+  const { database } = run
+  switch (input.question) {
+    case 'place':
+      return readPlace(environment)
+    case 'slices':
+      return await slices(run, input)
+    case 'slice':
+      return await sliceReport(run, input)
+    case 'job':
+      return await jobReportOf(run, input.job)
+    case 'rows':
+      return await reading(database, async () => {
+        const { id } = await findDistributor(database, input.distributor)
+        return await totalsOf(database, { ...input, distributorId: id })
+      })
+    case 'distributors':
+      return await reading(database, () => allDistributors(database))
+    case 'audit':
+      return await reading(database, () => auditLines(database, input))
+    case 'checks':
+      return await checks(run, input)
+  }
+}

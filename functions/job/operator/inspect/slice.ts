@@ -1,0 +1,61 @@
+import { Failure } from '../../../contract/failures.ts'
+import { SLICE_AUDIT_SHOWN, SLICE_JOBS_SHOWN } from '../../../contract/limits.ts'
+import type { SliceReport } from '../../../contract/reports.ts'
+import type { Slice } from '../../../contract/words.ts'
+import { auditLines } from '../../../store/audit.ts'
+import { findDistributor } from '../../../store/distributor.ts'
+import { jobReport, jobsOfSlice, phasesOf, sliceOfJob } from '../../../store/job/report.ts'
+import { undoTarget } from '../../../store/job/undo-target.ts'
+import { reading, statement } from '../../../store/mysql/transaction.ts'
+import type { Run } from '../../task.ts'
+import { lockReport, seeLocks } from './locks.ts'
+
+/**
+ * One slice with its jobs, its lock and its audit trail.
+ *
+ * The lock is read first: a job opened under it in between is then seen with its token, and not taken for a stranger's.
+ *
+ * @throws Failure UnknownDistributor
+ */
+export const sliceReport = async (
+  run: Run,
+  { distributor, month }: Pick<Slice, 'distributor' | 'month'>,
+): Promise<SliceReport> => {
+  const { database } = run
+  const { locks } = await seeLocks(run, [{ distributor, month }])
+  return await reading(database, async () => {
+    const { id: distributorId } = await findDistributor(database, distributor)
+    const slice = { distributorId, distributor, month }
+    const jobs = await jobsOfSlice(database, slice, SLICE_JOBS_SHOWN)
+    const target = await undoTarget(database, slice)
+    const phases = await phasesOf(
+      database,
+      jobs.map(({ id }) => id),
+    )
+    return {
+      distributor,
+      month,
+      jobs: jobs.map((job) => jobReport(job, phases)),
+      undo: target === undefined ? null : { job: target.id, digest: target.source_digest },
+      lock: locks === null ? 'unreachable' : lockReport(locks[0], jobs),
+      audit: await auditLines(database, { distributor, month, limit: SLICE_AUDIT_SHOWN }),
+    }
+  })
+}
+
+/** The same for the slice of a job. @throws Failure UnknownJob */
+export const jobReportOf = async (run: Run, job: number): Promise<SliceReport> =>
+  await sliceReport(run, await knownSliceOf(run, job))
+
+/** @throws Failure UnknownJob */
+export const knownSliceOf = async ({ database }: Run, job: number): Promise<Slice> => {
+  const slice = await statement(database, () => sliceOfJob(database, job))
+  if (slice === undefined) throw unknownJob(job)
+  return slice
+}
+
+export const unknownJob = (job: number): Failure =>
+  new Failure(
+    'UnknownJob',
+    `No job has the number ${job}. A slice's jobs and their numbers: sharelock show -d CODE -m MONTH.`,
+  )

@@ -1,0 +1,41 @@
+import { Failure } from '../../../contract/failures.ts'
+import type { DistributorFields } from '../../../contract/operations.ts'
+import type { DistributorLine } from '../../../contract/reports.ts'
+import { audited, writeAudit } from '../../../store/audit.ts'
+import { addDistributor, findDistributor, setDistributor } from '../../../store/distributor.ts'
+import { isDuplicateKey } from '../../../store/mysql/transaction.ts'
+import type { Run } from '../../task.ts'
+import type { Input } from './input.ts'
+
+/**
+ * Adds a distributor that must not exist, or changes one that must: a typo in a code then does neither. Rules hold from
+ * the next file on; what is staged was judged under those before.
+ *
+ * @throws Failure DistributorExists, UnknownDistributor
+ */
+export const putDistributor = async ({ database }: Run, input: Input<'put-distributor'>): Promise<DistributorLine> => {
+  const { caller, why, mode, distributor: fields } = input
+  const { code: distributor, ...values } = fields
+  return await audited(database, async () => {
+    const before = mode === 'set' ? await setDistributor(database, fields) : undefined
+    if (mode === 'add') await addDistributor(database, fields).catch(refused(distributor))
+    const detail = { ...values, ...changesFrom(before, values) }
+    const line = await writeAudit(database, { caller, why, action: `${mode}-distributor`, distributor, detail })
+    const { id } = await findDistributor(database, distributor)
+    return { line, result: { id, ...fields } }
+  })
+}
+
+type Values = Omit<DistributorFields, 'code'>
+
+/** `activeBefore` and so on, of what is another value now. */
+const changesFrom = (before: Values | undefined, values: Values): Record<string, string | boolean> => {
+  if (before === undefined) return {}
+  const changed = (Object.keys(values) as (keyof Values)[]).filter((field) => before[field] !== values[field])
+  return Object.fromEntries(changed.map((field) => [`${field}Before`, before[field]]))
+}
+
+const refused = (code: string) => (error: unknown) => {
+  if (!isDuplicateKey(error)) throw error
+  throw new Failure('DistributorExists', `There is a distributor ${code} already; change it instead of adding it`)
+}

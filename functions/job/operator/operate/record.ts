@@ -1,0 +1,19 @@
+import type { Recorded } from '../../../contract/reports.ts'
+import { audited, writeAudit } from '../../../store/audit.ts'
+import { findDistributor } from '../../../store/distributor.ts'
+import type { Run } from '../../task.ts'
+import type { Input } from './input.ts'
+
+/**
+ * Writes who is about to start an execution, before it is started: a start without a line can't be, a line without a
+ * start can, and names the execution that never was.
+ *
+ * @throws Failure UnknownDistributor
+ */
+export const record = async ({ database }: Run, input: Input<'record'>): Promise<Recorded> =>
+  await audited(database, async () => {
+    await findDistributor(database, input.distributor)
+    const { caller, why, what: action, distributor, month, execution, source } = input
+    const line = await writeAudit(database, { caller, why, action, distributor, month, execution, detail: { source } })
+    return { line, result: { id: line } }
+  })

@@ -1,0 +1,45 @@
+import type { Stopped } from '../../../contract/reports.ts'
+import { sliceName } from '../../../contract/words.ts'
+import { writeAudit } from '../../../store/audit.ts'
+import { isOpen, type JobRow } from '../../../store/job/row.ts'
+import { raise, releaseOrLog } from '../../halt-job.ts'
+import type { Run } from '../../task.ts'
+import { knownSliceOf, unknownJob } from '../inspect/slice.ts'
+import type { Input } from './input.ts'
+
+/**
+ * Halts an open job between two chunks: the raise waits for those in flight and shuts out every later one, so nothing is
+ * written any more whatever becomes of the execution. Then releases its lock by the row's own token. Whoever asked ends
+ * the execution afterwards; its status event finds the job halted.
+ *
+ * @throws Failure UnknownJob
+ */
+export const stop = async (run: Run, { caller, why, job: id }: Input<'stop'>): Promise<Stopped> => {
+  const slice = await knownSliceOf(run, id)
+  const { distributor, month } = slice
+  const seen: { job?: JobRow } = {}
+  const isRunning = (job: JobRow): boolean => {
+    seen.job = job
+    return isOpen(job) && job.halted_at === null
+  }
+  const cause = `${sliceName(slice)} was stopped by ${because(caller, why)}`
+  const halted = await raise(run, id, isRunning, { distributor, month, error: 'Stopped', cause }, async (job) => {
+    await writeAudit(run.database, {
+      ...{ caller, why, action: 'stop', distributor, month, job: id, execution: job.execution },
+      detail: { state: job.state, fence: job.fence },
+    })
+  })
+  if (seen.job === undefined) throw unknownJob(id)
+  const { state, execution, lock_token: token } = seen.job
+  return {
+    halted,
+    job: id,
+    state,
+    execution,
+    released: halted && token !== null && (await releaseOrLog(run, slice, { token, held: true })),
+  }
+}
+
+/** `kim: wrong file. Start again ...`: who and why, and the way on, for the halt's cause. */
+export const because = (caller: string, why: string): string =>
+  `${caller}${why === '' ? '' : `: ${why}`}. Start again with the same file to resume.`

@@ -1,0 +1,83 @@
+import { Failure } from '../../../contract/failures.ts'
+import type { Unlocked } from '../../../contract/reports.ts'
+import { type Slice, sliceName } from '../../../contract/words.ts'
+import { writeAudit } from '../../../store/audit.ts'
+import { findDistributor } from '../../../store/distributor.ts'
+import { markUnlocked } from '../../../store/job/execution.ts'
+import { isOpen, type JobRow, newestJob } from '../../../store/job/row.ts'
+import { lastsText, tokenDigest } from '../../../store/lock/holder.ts'
+import { inspect, type SeenLock } from '../../../store/lock/inspect.ts'
+import { release } from '../../../store/lock/release.ts'
+import { raising, statement, transaction } from '../../../store/mysql/transaction.ts'
+import { raise } from '../../halt-job.ts'
+import type { Run } from '../../task.ts'
+import type { Input } from './input.ts'
+import { because } from './stop.ts'
+
+/**
+ * Deletes the lock that the operator saw, and first shuts out whoever may write under it:
+ *
+ *   newest job --> lock is the one seen --> its holder may open no job --> raise the job's fence --> delete the lock
+ *
+ * The other way round, the old run would write on after its lock is gone, or acquire a new one and go on. The holder's
+ * OpenJob may be in flight: it has committed its job before the mark and the job is halted, or it meets the mark.
+ *
+ * The job is read before the lock is looked at. A run that takes over in between has a lock of its own, so it met this
+ * one's end; its job carries neither the fence that was read nor this token, and is left alone.
+ *
+ * @throws Failure UnknownDistributor; NotLocked; LockChanged; LockUnreachable, with the job perhaps halted: do it again
+ */
+export const unlock = async (run: Run, input: Input<'unlock'>): Promise<Unlocked> => {
+  const { database } = run
+  const { id: distributorId } = await statement(database, () => findDistributor(database, input.distributor))
+  const slice: Slice = { distributorId, distributor: input.distributor, month: input.month }
+  const before = await statement(database, () => newestJob(database, slice))
+  const lock = await seenLock(run, input)
+  await raising(database, () => transaction(database, () => markUnlocked(database, lock.holder)))
+  const isOwn = (job: JobRow): boolean =>
+    isOpen(job) &&
+    job.halted_at === null &&
+    (job.lock_token === lock.token || (job.id === before?.id && job.fence === before.fence))
+  const job = await halt(run, input, slice, lock, isOwn)
+  if (job === null) await transaction(database, () => writeLine(run, input, lock))
+  return { job, holder: lock.holder, released: await release(await run.lock(), slice, lock.token) }
+}
+
+const seenLock = async (run: Run, { tokenDigest: digest, ...slice }: Input<'unlock'>): Promise<SeenLock> => {
+  const lock = await inspect(await run.lock(), slice)
+  if (lock === null) throw new Failure('NotLocked', `${sliceName(slice)} is not locked; there is nothing to unlock`)
+  if (tokenDigest(lock.token) === digest) return lock
+  throw new Failure(
+    'LockChanged',
+    `The lock of ${sliceName(slice)} is not the one you saw: the run ${lock.holder} holds it now (${tokenDigest(lock.token)}), and it ${lastsText(lock.remainingMs)}. Look again before you unlock.`,
+  )
+}
+
+/** Halts the slice's newest job if it is the lock's. @returns its number */
+const halt = async (
+  run: Run,
+  input: Input<'unlock'>,
+  slice: Slice,
+  lock: SeenLock,
+  isOwn: (job: JobRow) => boolean,
+): Promise<number | null> => {
+  const { caller, why } = input
+  for (;;) {
+    const newest = await statement(run.database, () => newestJob(run.database, slice))
+    if (newest === undefined || !isOwn(newest)) return null
+    const cause = `${sliceName(slice)} was unlocked by ${because(caller, why)}`
+    const halted = await raise(run, newest.id, isOwn, { ...slice, error: 'Unlocked', cause }, (job) =>
+      writeLine(run, input, lock, job),
+    )
+    // Not: the job moved on, e.g. the holder opened a new one or registered this one. Look again.
+    if (halted) return newest.id
+  }
+}
+
+const writeLine = async (run: Run, input: Input<'unlock'>, lock: SeenLock, job?: JobRow): Promise<void> => {
+  const { caller, why, distributor, month, tokenDigest: digest } = input
+  await writeAudit(run.database, {
+    ...{ caller, why, action: 'unlock', distributor, month, job: job?.id ?? null, execution: lock.holder },
+    detail: { tokenDigest: digest, remainingMs: lock.remainingMs, state: job?.state ?? null },
+  })
+}

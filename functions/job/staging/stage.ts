@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto'
+import type { S3Client } from '@aws-sdk/client-s3'
+import { Failure } from '../../contract/failures.ts'
+import { type Manifest, manifestKey } from '../../contract/manifest.ts'
+import type { Source, Staged } from '../../contract/messages.ts'
+import type { SourceError, SourceRules } from '../../contract/source-rules.ts'
+import { type Slice, sliceName } from '../../contract/words.ts'
+import { readChunks, readManifest, stagedDamaged } from '../../store/s3/staged.ts'
+import { openSource, rejectKey, writeRejectReport } from '../../store/s3/uploaded.ts'
+import { writeStaged } from '../../store/s3/write-staged.ts'
+import { judgeStaged } from './judge-staged.ts'
+import { type StageOptions, type StageResult, stageSource } from './read-source.ts'
+
+/** Errors repeated in the failure itself; the report holds the others. */
+const ERRORS_SHOWN = 3
+
+export type StageContext = {
+  readonly s3: S3Client
+  readonly bucket: string
+  readonly slice: Slice
+  readonly rules: SourceRules
+  /** The execution's name or ARN; it names the reject report. */
+  readonly execution: string
+  readonly onProgress?: StageOptions['onProgress']
+}
+
+const stagedOf = ({ digest, rows, shareSum, chunks }: Manifest): Staged => ({
+  digest,
+  rows,
+  shareSum,
+  chunks: chunks.length,
+})
+
+/** Step Functions' execution names are not longer, and neither may a key grow without end. */
+const NAME_CHARS_MAX = 80
+
+/** The execution's own name; a digest of the source's key where there is none. */
+const reportName = (execution: string, key: string): string => {
+  const name = (execution.split(':').at(-1) ?? '').replace(/[^\w-]/g, '_').slice(0, NAME_CHARS_MAX)
+  return name === '' ? createHash('sha256').update(key).digest('hex') : name
+}
+
+const sentence = (error: SourceError): string => {
+  const place = [error.line === null ? '' : `line ${error.line}`, error.column === null ? '' : `column ${error.column}`]
+  const where = place.filter((part) => part !== '').join(', ')
+  return where === '' ? error.message : `${where}: ${error.message}`
+}
+
+/** What was read: its place in the bucket, and how a sentence calls it. */
+type Read = { readonly key: string; readonly etag: string; readonly name: string }
+
+type Rejected = Extract<StageResult, { accepted: false }>
+
+/** Writes the report of a refused source. @returns the failure that names it and repeats its first errors */
+const reject = async (context: StageContext, read: Read, { facts, rejection }: Rejected): Promise<Failure> => {
+  const { s3, bucket, slice, execution } = context
+  const { key, etag, name } = read
+  const { total, errors, stoppedAtLine } = rejection
+  const { distributor, month } = slice
+  const report = rejectKey(distributor, month, reportName(execution, key))
+  const source = { distributor, month, key, etag, execution }
+  await writeRejectReport(s3, bucket, report, { version: 1, ...source, ...facts, ...rejection })
+  const counted = total === 1 ? '1 error' : `${total} errors`
+  const count = stoppedAtLine === null ? counted : `${counted} up to line ${stoppedAtLine}, where reading stopped,`
+  const shown = errors.slice(0, ERRORS_SHOWN).map(sentence).join('; ')
+  const more = total > ERRORS_SHOWN ? `; and ${total - ERRORS_SHOWN} more` : ''
+  return new Failure(
+    'SourceRejected',
+    `${sliceName(slice)}: ${name} has ${count} and nothing was changed: ${shown}${more}. The report is s3://${bucket}/${report}`,
+  )
+}
+
+const TOTALS = ['rows', 'shareSum', 'tracks', 'parties'] as const
+
+/** Reads a set that is staged already: every object of it, judged by today's rules. */
+const stageAgain = async (digest: string, context: StageContext): Promise<Staged> => {
+  const { s3, bucket, rules, onProgress } = context
+  const manifest = await readManifest(s3, bucket, digest)
+  const result = await judgeStaged(readChunks(s3, bucket, manifest), rules, { onProgress })
+  const key = manifestKey(digest)
+  if (!result.accepted) {
+    const name = `the staged source ${digest}, judged by the distributor's rules of today,`
+    throw await reject(context, { key, etag: '', name }, result)
+  }
+  const found = result.source.manifest
+  const differs = TOTALS.find((total) => found[total] !== manifest[total])
+  if (differs === undefined) return stagedOf(manifest)
+  throw stagedDamaged(key, `promises ${manifest[differs]} as its ${differs}, its objects come to ${found[differs]}`)
+}
+
+/**
+ * Makes the staged source of a run: reads an uploaded file to its end, validates it and writes its staged copy, or
+ * reads all of a staged source that exists. In both cases every object is there with the right content when it returns.
+ * Repeating it reads again and writes only what is missing or damaged.
+ *
+ * @throws Failure SourceMissing, SourceRejected (after writing the report), StagedSourceDamaged, StorageUnreachable
+ */
+export const stage = async (source: Exclude<Source, { undo: true }>, context: StageContext): Promise<Staged> => {
+  const { s3, bucket, rules } = context
+  if ('staged' in source) return await stageAgain(source.staged, context)
+  const file = await openSource(s3, bucket, source.key)
+  const result = await stageSource(file.bytes, rules, { onProgress: context.onProgress })
+  if (!result.accepted)
+    throw await reject(context, { key: source.key, etag: file.etag, name: `the file ${source.key}` }, result)
+  const { manifest, body } = result.source
+  await writeStaged(s3, bucket, manifest, body)
+  return stagedOf(manifest)
+}

@@ -1,0 +1,86 @@
+import { UNLOCKED_DAYS } from '../../contract/limits.ts'
+import { holderOf } from '../lock/holder.ts'
+import type { Database } from '../mysql/database.ts'
+
+/** One life of an execution, as Step Functions tells it. */
+export type Life = {
+  /** Its start, in ms since 1970. */
+  readonly startedMs: number
+  /** How often it had been redriven. */
+  readonly redrives: number
+}
+
+/**
+ * Starts closer than this are one start: the context object writes it as text and the event as a number, and a name can't
+ * be used again within 90 days.
+ */
+export const SAME_START_MS = 1_000
+
+/** The name of an execution, from its ARN: what its lock tokens begin with. */
+const nameOf = (execution: string): string => holderOf(execution.split(':').at(-1) ?? execution)
+
+/** True where both are the same start of one execution's name. */
+export const isSameStart = (oneMs: number, otherMs: number): boolean => Math.abs(oneMs - otherMs) < SAME_START_MS
+
+type ExecutionRow = {
+  readonly ended_started_ms: number | null
+  readonly ended_redrives: number | null
+  readonly unlocked: number
+}
+
+/** Holds the execution's row until the transaction ends, as it is then. Whoever else wants it waits. */
+const holdRow = async (database: Database, name: string): Promise<ExecutionRow | undefined> => {
+  // The update changes nothing; it takes the row exclusively, where `ignore` would share it.
+  await database.change('insert into execution (name) values (?) on duplicate key update name = name', [name])
+  const [row] = await database.rows<ExecutionRow>(
+    `select ended_started_ms, ended_redrives,
+            coalesce(unlocked_at > current_timestamp(6) - interval ? day, false) as unlocked
+     from execution where name = ?`,
+    [UNLOCKED_DAYS, name],
+  )
+  return row
+}
+
+/**
+ * Says whether this life of the execution may still open a job, and keeps that answer true until the transaction ends:
+ *
+ *   OpenJob's transaction  [ hold the row, no end in it .... insert the job, commit ]
+ *   whoever ends it           [ hold the row: waits ........................ write the end, commit ] finds the job
+ *
+ * An end that was written before is seen here, so no order leaves an open job behind.
+ */
+export const mayOpen = async (database: Database, execution: string, life: Life): Promise<boolean> => {
+  const row = await holdRow(database, nameOf(execution))
+  if (row === undefined || row.unlocked === 1) return false
+  const { ended_started_ms: endedMs, ended_redrives: endedRedrives } = row
+  if (endedMs === null || !isSameStart(endedMs, life.startedMs)) return true
+  return life.redrives > (endedRedrives ?? 0)
+}
+
+/**
+ * Writes, in the transaction that is open, that a life of an execution has ended: it opens no job from now on. An
+ * older life that is told late does not replace a newer one.
+ */
+export const markEnded = async (database: Database, execution: string, life: Life): Promise<void> => {
+  const name = nameOf(execution)
+  const row = await holdRow(database, name)
+  const endedMs = row?.ended_started_ms ?? 0
+  const isOlder = isSameStart(endedMs, life.startedMs)
+    ? life.redrives <= (row?.ended_redrives ?? 0)
+    : life.startedMs < endedMs
+  if (isOlder) return
+  await database.change('update execution set ended_started_ms = ?, ended_redrives = ? where name = ?', [
+    life.startedMs,
+    life.redrives,
+    name,
+  ])
+}
+
+/**
+ * Writes, in the transaction that is open, that an operator unlocked the slice of the execution with this name: it opens
+ * no job from now on. Which life it was is not known, so the mark holds for any, and for UNLOCKED_DAYS.
+ */
+export const markUnlocked = async (database: Database, name: string): Promise<void> => {
+  await holdRow(database, name)
+  await database.change('update execution set unlocked_at = current_timestamp(6) where name = ?', [name])
+}

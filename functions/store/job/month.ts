@@ -1,0 +1,44 @@
+import { type JobState, monthDate } from '../../contract/words.ts'
+import type { Database } from '../mysql/database.ts'
+
+/** An active distributor and the newest job of its slice of a month; the job's columns are null where it never had one. */
+export type MonthSlice = { readonly distributor: string } & (
+  | { readonly id: null; readonly state: null }
+  | {
+      readonly id: number
+      readonly state: JobState
+      readonly fence: number
+      readonly execution: string
+      readonly requestedBy: string
+      readonly openedAt: string
+      readonly registeredAt: string | null
+      readonly haltedAt: string | null
+      readonly haltError: string | null
+    }
+)
+
+/** Every active distributor with its slice of the month. One row of the slice's key is read of each, backwards. */
+export const activeSlices = async (database: Database, month: string): Promise<MonthSlice[]> =>
+  database.rows<MonthSlice>(
+    `select d.code as distributor, j.id, j.state, j.fence, j.execution, j.requested_by as requestedBy, j.opened_at as openedAt,
+            j.registered_at as registeredAt, j.halted_at as haltedAt, j.halt_error as haltError
+     from distributor d
+     left join lateral (select n.id from job n
+                        where n.distributor_id = d.id and n.settlement_month = ?
+                        order by n.distributor_id desc, n.settlement_month desc, n.fence desc limit 1) newest on true
+     left join job j on j.id = newest.id
+     where d.active order by d.code`,
+    [monthDate(month)],
+  )
+
+/** The codes of active distributors of whose slice no job was ever REGISTERED. */
+export const unregistered = async (database: Database, month: string): Promise<string[]> => {
+  const rows = await database.rows<{ code: string }>(
+    `select d.code from distributor d
+     where d.active and not exists (select 1 from job j
+                                    where j.distributor_id = d.id and j.settlement_month = ? and j.state = 'REGISTERED')
+     order by d.code`,
+    [monthDate(month)],
+  )
+  return rows.map(({ code }) => code)
+}

@@ -1,0 +1,73 @@
+import { SWEEP_JOBS_MAX, SWEEP_QUIET_S } from '../../contract/limits.ts'
+import type { JobState } from '../../contract/words.ts'
+import type { Database } from '../mysql/database.ts'
+import { SAME_START_MS } from './execution.ts'
+
+export type QuietJob = {
+  readonly id: number
+  readonly state: JobState
+  readonly fence: number
+  readonly lock_token: string | null
+  readonly execution: string
+  readonly distributor: string
+  readonly month: string
+  readonly quietS: number
+  /** When it made progress last; with the id, its place among the quiet jobs. */
+  readonly progressAt: string
+}
+
+/** When the job `j` was opened, moved or marked last. */
+export const PROGRESS_AT = `greatest(j.opened_at, coalesce(j.deleted_at, j.opened_at), coalesce(j.registering_at, j.opened_at),
+  coalesce((select max(c.marked_at) from job_chunk c where c.job_id = j.id), j.opened_at))`
+
+/** Whether the execution of the job `j` is known to have ended, in the life that opened it (see execution.ts). */
+const ENDED = `exists (select 1 from execution e
+  where e.name = substring_index(j.execution, ':', -1)
+    and abs(cast(e.ended_started_ms as signed) - cast(j.execution_started_ms as signed)) < ${SAME_START_MS}
+    and j.execution_redrives <= e.ended_redrives)`
+
+/**
+ * Open jobs that nobody halted and nobody works on: those that made no progress for a while (no transition and no mark in
+ * the ledger), and those whose execution has ended. The longest quiet ones come first, a page of SWEEP_JOBS_MAX.
+ *
+ * @param after the last one of the page before
+ */
+export const quietJobs = async (
+  database: Database,
+  quietS: number = SWEEP_QUIET_S,
+  after: Pick<QuietJob, 'progressAt' | 'id'> = { progressAt: '1970-01-02', id: 0 },
+): Promise<QuietJob[]> =>
+  database.rows<QuietJob>(
+    `select q.id, q.state, q.fence, q.lock_token, q.execution, q.distributor, q.month, q.progressAt,
+            timestampdiff(second, q.progressAt, current_timestamp(6)) as quietS
+     from (select j.id, j.state, j.fence, j.lock_token, j.execution, d.code as distributor,
+                  date_format(j.settlement_month, '%Y-%m') as month,
+                  ${PROGRESS_AT} as progressAt, ${ENDED} as hasEnded
+           from job j join distributor d on d.id = j.distributor_id
+           where j.open_slice = 1 and j.halted_at is null) q
+     where (q.progressAt < current_timestamp(6) - interval ? second or q.hasEnded)
+       and (q.progressAt > ? or (q.progressAt = ? and q.id > ?))
+     order by q.progressAt, q.id limit ?`,
+    [quietS, after.progressAt, after.progressAt, after.id, SWEEP_JOBS_MAX],
+  )
+
+export type Standing = {
+  readonly open: number
+  readonly halted: number
+  /** Of the oldest event that waits for its turn; null where none does. */
+  readonly outboxAgeS: number | null
+  /** Events that the topic refused, and that are tried again later. */
+  readonly setAside: number
+}
+
+/** What the system as a whole stands at, for the metrics that no single run can emit. */
+export const standing = async (database: Database): Promise<Standing> => {
+  const [row] = await database.rows<Standing>(
+    `select (select count(*) from job where open_slice = 1) as open,
+            (select count(*) from job where open_slice = 1 and halted_at is not null) as halted,
+            (select timestampdiff(second, min(created_at), current_timestamp(6))
+             from outbox where published_at is null and set_aside_until is null) as outboxAgeS,
+            (select count(*) from outbox where published_at is null and set_aside_until is not null) as setAside`,
+  )
+  return row ?? { open: 0, halted: 0, outboxAgeS: null, setAside: 0 }
+}

@@ -1,0 +1,25 @@
+import { monthDate, type Slice } from '../../contract/words.ts'
+import type { Database } from '../mysql/database.ts'
+import { isOpen, JOB_COLUMNS, type JobRow, newestJob } from './row.ts'
+
+/**
+ * The job whose set an undo registers again; undefined where there is none. The one place that decides it: StageSource asks
+ * when the run begins, OpenJob in its own transaction, and Inspect for whoever plans an undo.
+ *
+ * - A, B, B forced again:        A, the last REGISTERED set that is not the one registered now
+ * - A, B, C open or closed:      B, what the newest job was to replace, whatever set that job has
+ * - A, B, an undo to A open:     A, since the same request again goes on with it
+ */
+export const undoTarget = async (database: Database, slice: Slice): Promise<JobRow | undefined> => {
+  const newest = await newestJob(database, slice)
+  if (newest === undefined || (isOpen(newest) && newest.is_undo === 1)) return newest
+  // No digest is empty: then every REGISTERED set before the newest job differs.
+  const registeredNow = newest.state === 'REGISTERED' ? newest.source_digest : ''
+  const rows = await database.rows<JobRow>(
+    `select ${JOB_COLUMNS} from job
+     where distributor_id = ? and settlement_month = ? and state = 'REGISTERED' and fence < ? and source_digest <> ?
+     order by fence desc limit 1`,
+    [slice.distributorId, monthDate(slice.month), newest.fence, registeredNow],
+  )
+  return rows[0]
+}

@@ -1,0 +1,58 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { S3Client } from '@aws-sdk/client-s3'
+import { isFailure } from '../../contract/failures.ts'
+import { chunkKey, type Manifest, type ManifestChunk, manifestKey, stagedPrefix } from '../../contract/manifest.ts'
+import { listSizes, putObject } from './objects.ts'
+import { readChunk, readManifest } from './staged.ts'
+
+/** Objects checked or written at a time. Each body is made when its turn comes, so this bounds the memory they take. */
+const LANES = 4
+
+/** What `ask` reads, or undefined where it is missing or damaged. */
+const soundOrNothing = async <T>(ask: () => Promise<T>): Promise<T | undefined> => {
+  try {
+    return await ask()
+  } catch (error) {
+    if (isFailure(error, 'StagedSourceDamaged')) return undefined
+    throw error
+  }
+}
+
+/**
+ * Writes a staged source to its address: every chunk that is not there with its bytes, then the manifest. A chunk that is
+ * there is read and compared, so that staging a file again closes whatever hole its set has. Two runs that write the same
+ * one at once write the same bytes.
+ *
+ * @param body the body of the chunk of that number
+ * @throws Failure StorageUnreachable
+ */
+export const writeStaged = async (
+  s3: S3Client,
+  bucket: string,
+  manifest: Manifest,
+  body: (number: number) => Buffer,
+): Promise<void> => {
+  const { digest, chunks } = manifest
+  const sizes = await listSizes(s3, bucket, stagedPrefix(digest))
+  const isThere = async (chunk: ManifestChunk): Promise<boolean> =>
+    sizes.get(chunkKey(digest, chunk.number)) === chunk.bytes &&
+    (await soundOrNothing(() => readChunk(s3, bucket, digest, chunk))) !== undefined
+  // The lanes share one iterator; a lane that fails uses it up, so that the others stop.
+  const left = chunks.values()
+  const lane = async (): Promise<void> => {
+    for (const chunk of left) {
+      try {
+        if (await isThere(chunk)) continue
+        await putObject(s3, bucket, chunkKey(digest, chunk.number), body(chunk.number), 'text/tab-separated-values')
+      } catch (error) {
+        for (const _ of left);
+        throw error
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: LANES }, lane))
+  const key = manifestKey(digest)
+  const written = sizes.has(key) ? await soundOrNothing(() => readManifest(s3, bucket, digest)) : undefined
+  if (written !== undefined && isDeepStrictEqual(written, manifest)) return
+  await putObject(s3, bucket, key, JSON.stringify(manifest), 'application/json')
+}

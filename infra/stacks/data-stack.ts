@@ -1,0 +1,64 @@
+import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib'
+import type { IFunction } from 'aws-cdk-lib/aws-lambda'
+import type { Construct } from 'constructs'
+import type { AwsStage } from '../config/config.ts'
+import { Database } from '../data/database.ts'
+import { narrowEndpoints } from '../data/endpoint-policies.ts'
+import { LockGroup } from '../data/lock-group.ts'
+import { Messaging } from '../data/messaging.ts'
+import { Network } from '../data/network.ts'
+import { Storage } from '../data/storage.ts'
+import type { Stores } from '../data/stores.ts'
+
+export type DataStackProps = StackProps & { readonly config: AwsStage }
+
+/**
+ * The stateful half of a stage: network, database, locks, files, messages. What holds data is retained when its resource
+ * or the stack goes, and keeps its logical id whatever moves in this code.
+ */
+export class DataStack extends Stack {
+  readonly stores: Stores
+  readonly bucketName: CfnOutput
+  private readonly zones: string[]
+
+  constructor(scope: Construct, id: string, { config, ...props }: DataStackProps) {
+    super(scope, id, { ...props, terminationProtection: true })
+    this.zones = [...config.network.zones]
+    const network = new Network(this, 'Network', config)
+    const database = new Database(this, 'Database', config, network)
+    const lock = new LockGroup(this, 'Lock', config, network)
+    const { bucket } = new Storage(this, 'Storage')
+    this.bucketName = new CfnOutput(this, 'BucketName', { value: bucket.bucketName })
+    const messaging = new Messaging(this, 'Messaging', config.account, config.alarms.emails)
+    if (network.endpoints !== undefined)
+      narrowEndpoints(network.endpoints, {
+        bucket,
+        topic: messaging.events,
+        secret: database.masterSecret,
+        account: config.account,
+      })
+    this.stores = {
+      environment: { ...database.environment, ...lock.environment },
+      bucket,
+      topic: messaging.events,
+      notices: messaging.notices,
+      network: {
+        vpc: network.vpc,
+        vpcSubnets: { subnets: [...network.subnets] },
+        securityGroups: [network.functionsGroup],
+      },
+      grantDatabase: (fn: IFunction) => database.grantConnect(fn),
+      grantLock: (fn: IFunction) => lock.grantConnect(fn),
+      deployed: {
+        masterSecret: database.masterSecret,
+        databaseIdentifier: database.instance.instanceIdentifier,
+        lockNodeIds: lock.nodeIds,
+      },
+    }
+  }
+
+  /** CDK would look them up in the account, even for a VPC that names its own. */
+  override get availabilityZones(): string[] {
+    return this.zones
+  }
+}

@@ -1,0 +1,43 @@
+import { count, counted, facts } from '../format/text.ts'
+import type { StartPlan } from '../operations/operations.ts'
+import type { Output } from './output.ts'
+import { formatText, rejectionLines } from './validation-text.ts'
+
+const sourceText = ({ source, isUndo }: StartPlan): string => {
+  if ('path' in source) return source.path
+  if ('key' in source) return source.key
+  return `${isUndo ? 'undo to ' : ''}staged source ${source.staged.slice(0, 12)}`
+}
+
+const differenceText = ({ difference }: StartPlan): string => {
+  const { against, added, removed, changed, unchanged, problem } = difference
+  if (against === null) return 'nothing was registered before: every row is new'
+  if (problem !== null) return `cannot be told: ${problem}`
+  const counts = `${count(added)} added, ${count(removed)} removed, ${count(changed)} changed, ${count(unchanged)} unchanged`
+  return `${counts} (against job ${against.job}, ${counted(against.rows, 'row')})`
+}
+
+/** What a start would do, before it is made. */
+export const planLines = (out: Output, plan: StartPlan): string[] => {
+  const { validation, rowsToDelete, rowsToRegister, continues } = plan
+  const head = `${plan.distributor} ${plan.month}: ${sourceText(plan)}`
+  const { rejection, summary } = validation
+  if (rejection !== null) {
+    const problem = out.style('red', `refused, ${counted(rejection.total, 'error')}`)
+    return [`${head} (${formatText(validation)}): ${problem}`, ...rejectionLines(rejection)]
+  }
+  const read =
+    summary === null
+      ? ''
+      : `${counted(summary.tracks, 'track')}, ${counted(summary.parties, 'party').replace('partys', 'parties')}, sum of shares ${summary.shareSum}`
+  return [
+    head,
+    ...facts([
+      ['read', `${read}, ${formatText(validation)}`],
+      ['delete', counted(rowsToDelete, 'row')],
+      ['register', counted(rowsToRegister, 'row')],
+      ['difference', differenceText(plan)],
+      ...(continues === null ? [] : ([['goes on with', `job ${continues.job}, in ${continues.state}`]] as const)),
+    ]),
+  ]
+}

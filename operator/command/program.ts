@@ -1,0 +1,49 @@
+import { Command } from 'commander'
+import { table } from '../format/text.ts'
+import { addAudit } from './audit.ts'
+import { addConsole } from './console.ts'
+import { addDistributors } from './distributors.ts'
+import { addDoctor } from './doctor.ts'
+import { EXIT_CODES } from './exit-codes.ts'
+import { addList } from './list.ts'
+import { addResume } from './resume.ts'
+import { addShow } from './show.ts'
+import { addStart } from './start.ts'
+import { addStop } from './stop.ts'
+import { addUndo } from './undo.ts'
+import { addUnlock } from './unlock.ts'
+import { addValidate } from './validate.ts'
+import { addWatch } from './watch.ts'
+
+const exitCodes = (): string =>
+  ['Exit codes:', ...table(EXIT_CODES.map(({ code, name, meaning }) => [`  ${code}`, name, meaning]))].join('\n')
+
+const EXAMPLES = `Examples:
+  sharelock validate shares.csv                          is the file right? needs no AWS
+  sharelock start -d ARIA -m 2026-10 --file shares.csv   register it, and watch
+  sharelock list                                         where every month stands
+  sharelock doctor                                       what is wrong, and what mends it
+
+AWS is found as by every AWS tool: AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL_... and the files under ~/.aws. The variables
+that \`npm run local\` prints lead to the local stack instead.`
+
+/** The whole command. Errors are thrown, not printed: whoever runs it decides how they are shown. */
+export const buildProgram = (): Command => {
+  const program = new Command('sharelock')
+    .description("Registers distributors' monthly share ratios, and watches, stops, resumes and undoes their runs.")
+    .option('--stage <name>', 'the stage, e.g. prod (or set SHARELOCK_STAGE)')
+    .option('--json', 'one JSON document on stdout (watch: one line a look); text for people goes to stderr')
+    .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
+    .addHelpText('after', `\n${EXAMPLES}\n\n${exitCodes()}`)
+  for (const add of [addValidate, addStart, addWatch, addList, addShow, addResume, addStop, addUndo, addUnlock])
+    add(program)
+  for (const add of [addDistributors, addDoctor, addAudit, addConsole]) add(program)
+  throwErrors(program)
+  return program
+}
+
+/** Commander ends the process by itself otherwise. Help stays printed. */
+export const throwErrors = (command: Command): void => {
+  command.exitOverride().configureOutput({ outputError: () => undefined })
+  for (const sub of command.commands) throwErrors(sub)
+}

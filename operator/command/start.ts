@@ -1,0 +1,49 @@
+import type { Command } from 'commander'
+import { count } from '../format/text.ts'
+import { OperationError, type StartOptions, type StartPlan } from '../operations/operations.ts'
+import { type BeginOptions, begin } from './begin.ts'
+import { acting, type SliceOptions, sliceOf } from './session.ts'
+import { withBeginning, withSlice } from './slice-options.ts'
+
+export type SourceOptions = { readonly file?: string; readonly source?: string }
+
+type Options = SliceOptions & SourceOptions & BeginOptions & Pick<StartOptions, 'supersede' | 'force'>
+
+/** A path here, a key in the bucket, or the digest of a staged source. */
+export const sourceOf = ({ file, source }: SourceOptions): StartPlan['source'] => {
+  if ((file === undefined) === (source === undefined))
+    throw new OperationError('Usage', 'Name the source: either --file PATH or --source KEY.')
+  if (file !== undefined) return { path: file }
+  if (/^[0-9a-f]{64}$/.test(source ?? '')) return { staged: source ?? '' }
+  if (/^incoming\/./.test(source ?? '')) return { key: source ?? '' }
+  throw new OperationError('Usage', '--source is a key under incoming/, or the 64 digits of a staged source.')
+}
+
+export const addStart = (program: Command): void => {
+  const command = program
+    .command('start')
+    .summary('register a file: check, compare, upload, start, watch')
+    .description(
+      'Registers a file for one distributor and month. Before anything is uploaded or started it checks the file by the distributor\'s rules and shows what will be deleted and registered, and how that differs from the last registered set. A large change has to be confirmed by typing "CODE MONTH". Starting what runs already joins it.',
+    )
+  withSlice(command)
+    .option('-f, --file <path>', 'a file of this machine')
+    .option('-s, --source <key>', 'a file in the bucket (incoming/...), or the digest of a staged source')
+  withBeginning(command)
+    .option('--supersede', 'close an open job of another file and begin with this one')
+    .option('--force', 'replace the slice even if it holds exactly this source')
+    .option('--confirm <text>', 'what would have to be typed, e.g. "ARIA 2026-10"')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  sharelock start -d ARIA -m 2026-10 --file shares.csv\n  sharelock start -d ARIA -m 2026-10 --source incoming/ARIA/2026-10.csv --wait\n  sharelock start -d ARIA -m 2026-10 --file corrected.csv --supersede --confirm "ARIA 2026-10" --why "wrong file"',
+    )
+    .action(
+      acting(async (session, options: Options) => {
+        const slice = sliceOf(options)
+        const source = sourceOf(options)
+        const operations = await session.operations()
+        const plan = await operations.planStart(slice, source, (rows) => session.out.draw(`${count(rows)} rows read`))
+        return await begin(session, operations, plan, options)
+      }),
+    )
+}

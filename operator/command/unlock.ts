@@ -1,0 +1,51 @@
+import type { Command } from 'commander'
+import { sliceName } from '../../functions/contract/words.ts'
+import { seoulTime } from '../format/text.ts'
+import { OperationError } from '../operations/operations.ts'
+import { lockText } from './report-text.ts'
+import { acting, confirm, type SliceOptions, sliceOf } from './session.ts'
+import { withSlice } from './slice-options.ts'
+
+type Options = SliceOptions & { readonly token?: string; readonly confirm?: string; readonly why?: string }
+
+export const addUnlock = (program: Command): void => {
+  withSlice(program.command('unlock'))
+    .summary('delete the lock of a run that is gone')
+    .description(
+      "Deletes the lock of a slice, for a holder that is dead and would keep others out until the lock expires by itself. Shows the holder and its last progress. The open job's fence is raised first, so a holder that lives after all writes nothing more; its job is halted and can be resumed. Needs the token's digest as `show` prints it, or a typed confirmation.",
+    )
+    .option('--token <digest>', 'the 12 digits that `sharelock show` prints beside the lock')
+    .option('--confirm <text>', 'what would have to be typed, e.g. "ARIA 2026-10"')
+    .option('--why <text>', 'a reason, for the audit trail', '')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  sharelock unlock -d ARIA -m 2026-10\n  sharelock unlock -d ARIA -m 2026-10 --token 0f1e2d3c4b5a --why "worker was killed"',
+    )
+    .action(
+      acting(async (session, options: Options) => {
+        const { out } = session
+        const slice = sliceOf(options)
+        const operations = await session.operations()
+        const { lock, jobs } = await operations.show(slice)
+        if (lock === 'unreachable')
+          throw new OperationError('Unreachable', 'Valkey does not answer, so nothing can be unlocked.')
+        if (lock === null)
+          throw new OperationError('NotFound', `${sliceName(slice)} is not locked; there is nothing to unlock.`)
+        const job = jobs.find((each) => each.job === lock.job)
+        const last = job?.register.lastMarkedAt ?? job?.delete.lastMarkedAt ?? null
+        out.say(`${sliceName(slice)}: ${lockText(lock)}`)
+        if (job !== undefined)
+          out.say(`  job ${job.job} in ${job.state}, last chunk ${last === null ? 'none' : seoulTime(last)}`)
+        if (options.token === undefined) await confirm(session, sliceName(slice), options.confirm)
+        const unlocked = await operations.unlock(slice, options.token ?? lock.tokenDigest, options.why ?? '')
+        out.document({ ...slice, ...unlocked })
+        out.answer(
+          `${unlocked.released ? 'Unlocked' : 'The lock had gone by itself'}: ${unlocked.holder} holds ${sliceName(slice)} no longer.`,
+          unlocked.job === null
+            ? '  No job was open.'
+            : `  Job ${unlocked.job} is halted. Go on when you are ready: sharelock resume ${unlocked.job}`,
+        )
+        return 0
+      }),
+    )
+}

@@ -1,0 +1,50 @@
+import type { Rejection, SourceError } from '../../functions/contract/source-rules.ts'
+import { quoted } from '../../functions/contract/visible.ts'
+import { count, counted, facts } from '../format/text.ts'
+import type { Validation } from '../operations/operations.ts'
+
+/** Errors that people are shown unless they ask for more; `--json` has all that were kept. */
+export const ERRORS_SHOWN = 20
+
+const place = ({ line, column }: SourceError): string =>
+  [line === null ? '' : `line ${line}`, column === null ? '' : `column ${column}`]
+    .filter((part) => part !== '')
+    .join(', ')
+
+const errorText = (error: SourceError): string => {
+  const where = place(error)
+  // Most sentences repeat the value already.
+  const found = quoted(error.value)
+  const value = error.value === '' || error.message.includes(found.slice(1, -1)) ? '' : ` Found: ${found}.`
+  return `  ${where === '' ? '' : `${where}: `}${error.message}.${value} [${error.rule}]`
+}
+
+export const rejectionLines = ({ total, errors, stoppedAtLine }: Rejection, shown = ERRORS_SHOWN): string[] => {
+  const lines = errors.slice(0, shown).map(errorText)
+  const more = total - lines.length
+  if (more > 0) lines.push(`  ... and ${counted(more, 'error')} more`)
+  if (stoppedAtLine !== null) lines.push(`  ... and more; reading stopped at line ${count(stoppedAtLine)}`)
+  return lines
+}
+
+/** Columns of a refused file that nobody asked for: perhaps a misspelt name is among them. */
+export const ignoredLines = ({ ignoredColumns }: Validation): string[] =>
+  ignoredColumns.length === 0 ? [] : [`  ignored columns: ${ignoredColumns.join(', ')}`]
+
+export const formatText = ({ encoding, gzip }: Validation): string => (gzip ? `${encoding}, gzip` : encoding)
+
+/** What was read, as pairs of name and value. */
+export const summaryLines = (validation: Validation): string[] => {
+  const { summary, ignoredColumns } = validation
+  if (summary === null) return []
+  return facts([
+    ['rows', count(summary.rows)],
+    ['tracks', count(summary.tracks)],
+    ['parties', count(summary.parties)],
+    ['sum of shares', summary.shareSum],
+    ['encoding', formatText(validation)],
+    ...(ignoredColumns.length === 0 ? [] : ([['ignored columns', ignoredColumns.join(', ')]] as const)),
+    ['chunks', count(summary.chunks)],
+    ['staged source', summary.digest],
+  ])
+}

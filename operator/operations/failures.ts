@@ -1,0 +1,95 @@
+import { Failure, messageOf } from '../../functions/contract/failures.ts'
+import { OperationError, type OperationErrorName } from './operations.ts'
+
+/** What AWS calls a caller whom it doesn't know, whose session is over, or who may not do this. */
+const REFUSED_CALLER =
+  /^(AccessDenied|UnrecognizedClient|ExpiredToken|InvalidClientTokenId|InvalidSignature|IncompleteSignature|AuthFailure|CredentialsProviderError|TokenProviderError|SignatureDoesNotMatch|Forbidden)/
+
+/** The failures of functions and stores that are not simply unexpected. */
+const OF_FAILURE: Readonly<Record<string, OperationErrorName>> = {
+  UnknownDistributor: 'NotFound',
+  SourceMissing: 'NotFound',
+  NothingToUndo: 'NotFound',
+  UnknownJob: 'NotFound',
+  NotLocked: 'NotFound',
+  LockChanged: 'Busy',
+  DistributorExists: 'Usage',
+  InvalidInput: 'Usage',
+  SourceRejected: 'Rejected',
+  StagedSourceDamaged: 'Rejected',
+  LockHeld: 'Busy',
+  LockTaken: 'Busy',
+  JobOpenError: 'Busy',
+  PlanMoved: 'PlanMoved',
+  Superseded: 'Busy',
+  ExecutionEnded: 'Busy',
+  StaleFence: 'Busy',
+  DatabaseUnreachable: 'Unreachable',
+  DatabaseReadOnly: 'Unreachable',
+  DatabaseLoginRefused: 'Unreachable',
+  DatabaseBlocked: 'Busy',
+  LockUnreachable: 'Unreachable',
+  LockRefused: 'Unreachable',
+  StorageUnreachable: 'Unreachable',
+  OutOfTime: 'Unreachable',
+}
+
+type AwsError = Error & { code?: string; $metadata?: { httpStatusCode?: number } }
+
+/** A failure that a function answered with, or that the stores' code threw here. */
+export const ofFailure = (name: string, message: string, cause?: unknown): OperationError =>
+  new OperationError(
+    OF_FAILURE[name] ?? 'Failed',
+    OF_FAILURE[name] === undefined ? `${name}: ${message}` : message,
+    cause,
+  )
+
+const isOutage = ({ name, code, $metadata }: AwsError): boolean => {
+  const status = $metadata?.httpStatusCode ?? 0
+  return (
+    status >= 500 ||
+    status === 429 ||
+    /^E[A-Z_]+$/.test(code ?? '') ||
+    /Timeout|Throttl|SlowDown|TooManyRequests/.test(name)
+  )
+}
+
+/** A connection that failed on several addresses has no message of its own, only a code. */
+const textOf = (error: AwsError): string => error.message || error.code || error.name
+
+/**
+ * Makes an OperationError of whatever a call threw.
+ *
+ * @param service who was asked, e.g. `Step Functions`
+ */
+export const operationError = (error: unknown, service: string): OperationError => {
+  if (error instanceof OperationError) return error
+  if (error instanceof Failure) return ofFailure(error.name, error.message, error)
+  if (!(error instanceof Error)) return new OperationError('Failed', `${service}: ${messageOf(error)}`, error)
+  if (REFUSED_CALLER.test(error.name) || /resolve AWS credentials|Token is expired/i.test(error.message))
+    return new OperationError(
+      'Unreachable',
+      `${service} refuses you: ${textOf(error)}. Sign in again, or choose the profile of this stage's operators with AWS_PROFILE.`,
+      error,
+    )
+  if (/region is missing/i.test(error.message))
+    return new OperationError('Usage', 'No AWS region is set: set AWS_REGION, or a profile with a region.', error)
+  if (isOutage(error))
+    return new OperationError('Unreachable', `${service} cannot be reached: ${textOf(error)}. Try again.`, error)
+  return new OperationError('Failed', `${service}: ${error.name}: ${textOf(error)}`, error)
+}
+
+/** Runs one call of a service. */
+export const calling = async <T>(service: string, call: () => Promise<T>): Promise<T> => {
+  try {
+    return await call()
+  } catch (error) {
+    throw operationError(error, service)
+  }
+}
+
+/** True where asking again may help: an outage, and not a caller who is refused. */
+export const isPassing = (error: unknown): boolean =>
+  error instanceof OperationError &&
+  error.name === 'Unreachable' &&
+  !(error.cause instanceof Error && REFUSED_CALLER.test(error.cause.name))

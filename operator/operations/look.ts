@@ -1,0 +1,131 @@
+import { GetExecutionHistoryCommand } from '@aws-sdk/client-sfn'
+import { messageOf } from '../../functions/contract/failures.ts'
+import type { JobReport, PhaseReport, SliceReport } from '../../functions/contract/reports.ts'
+import type { Clients } from './clients.ts'
+import { calling } from './failures.ts'
+import { HISTORY_EVENTS_SEEN } from './limits.ts'
+import { OperationError, type Progress, type SliceName } from './operations.ts'
+import { openJobOf } from './plan.ts'
+import { remedyOf } from './remedies.ts'
+import { describeRun, type Run } from './runs.ts'
+
+/** A task inside a Map stands for its Map: that is what the run is doing. */
+const MAP_OF: Readonly<Record<string, string>> = { DeleteChunk: 'DeleteChunks', RegisterChunk: 'RegisterChunks' }
+
+/** The state that was entered last. Null where the newest events are of lanes that retry and have entered none. */
+const currentState = async ({ sfn }: Clients, executionArn: string): Promise<string | null> => {
+  const { events = [] } = await calling('Step Functions', () =>
+    sfn.send(
+      new GetExecutionHistoryCommand({
+        executionArn,
+        reverseOrder: true,
+        maxResults: HISTORY_EVENTS_SEEN,
+        includeExecutionData: false,
+      }),
+    ),
+  )
+  const entered = events.find(({ stateEnteredEventDetails }) => stateEnteredEventDetails !== undefined)
+  const name = entered?.stateEnteredEventDetails?.name
+  return name === undefined ? null : (MAP_OF[name] ?? name)
+}
+
+/** A failed Lambda's cause is JSON text; people read its message. */
+const sentenceOf = (cause: string | undefined): string => {
+  try {
+    return (JSON.parse(cause ?? '') as { errorMessage?: string }).errorMessage ?? cause ?? ''
+  } catch {
+    return cause ?? ''
+  }
+}
+
+/** An execution that ended without success, in words. */
+const failureOf = (run: Run, slice: SliceName, report: SliceReport | null): Progress['failure'] => {
+  if (run.status === 'RUNNING' || run.status === 'SUCCEEDED') return null
+  const error = run.error ?? `Execution${run.status}`
+  const cause = sentenceOf(run.cause) || `The execution ended as ${run.status} and gave no reason.`
+  return { error, cause, remedy: remedyOf(error, slice, report !== null && openJobOf(report) !== null) }
+}
+
+type Output = {
+  readonly job?: { readonly id?: number; readonly state?: string; readonly outcome?: string }
+  readonly staged?: { readonly rows?: number }
+  readonly release?: { readonly failure?: unknown }
+  readonly publish?: { readonly failure?: unknown }
+}
+
+const rowsText = (rows: number | undefined): string => (rows === 1 ? '1 row' : `${rows ?? '?'} rows`)
+
+/** What a success came to; what is left undone behind it is part of it. */
+const resultOf = (run: Run, job: JobReport | null): string | null => {
+  if (run.status !== 'SUCCEEDED') return null
+  const output = JSON.parse(run.output ?? '{}') as Output
+  const { id, state, outcome } = output.job ?? {}
+  if (state !== 'REGISTERED') return `ended in ${state ?? 'an unknown state'}: look at job ${id ?? '?'}`
+  if (outcome === 'already registered' && job === null)
+    return `changed nothing: job ${id} had registered exactly this source before`
+  const left = [
+    output.release?.failure === undefined ? '' : 'the lock was not released and expires by itself',
+    output.publish?.failure === undefined ? '' : 'its event is not published yet; the sweeper does it',
+  ].filter((text) => text !== '')
+  return [`registered ${rowsText(output.staged?.rows)} as job ${id}`, ...left].join('; ')
+}
+
+/** The phase that writes rows now. */
+export const phaseOf = (job: JobReport | null): PhaseReport | null =>
+  job?.state === 'DELETING' ? job.delete : job?.state === 'REGISTERING' ? job.register : null
+
+/** A look, and when it was made. */
+export type Look = { readonly progress: Progress; readonly atMs: number }
+
+/** Rows a second of the phase since the look before, and what is left at that speed. */
+const speedOf = (job: JobReport | null, atMs: number, before: Look | undefined) => {
+  const phase = phaseOf(job)
+  const earlier = before?.progress.job?.state === job?.state ? phaseOf(before?.progress.job ?? null) : null
+  if (phase === null || earlier === null || before === undefined || phase.rowsMarked >= phase.rows)
+    return { rowsPerS: null, secondsLeft: null }
+  const rows = phase.rowsMarked - earlier.rowsMarked
+  const elapsedS = (atMs - before.atMs) / 1_000
+  // Chunks end in bursts; a look without a new mark tells nothing new about the speed.
+  const rowsPerS = rows > 0 && elapsedS > 0 ? rows / elapsedS : before.progress.rowsPerS
+  if (rowsPerS === null) return { rowsPerS: null, secondsLeft: null }
+  return { rowsPerS: Math.round(rowsPerS), secondsLeft: Math.ceil((phase.rows - phase.rowsMarked) / rowsPerS) }
+}
+
+/**
+ * One look at an execution: Step Functions says whether it runs and where it is, Inspect how far its job has come. If
+ * only Inspect can't be asked, the look is made all the same and says so.
+ *
+ * @throws OperationError NotFound, Unreachable (Step Functions)
+ */
+export const lookAt = async (clients: Clients, executionArn: string, before?: Look): Promise<Look> => {
+  const run = await describeRun(clients.sfn, executionArn)
+  if (run === null) throw new OperationError('NotFound', `There is no execution ${executionArn}.`)
+  if (run.input === null)
+    throw new OperationError('NotFound', `The execution ${run.name} does not name a slice: ${sentenceOf(run.cause)}`)
+  const slice: SliceName = { distributor: run.input.distributor, month: run.input.month }
+  const isRunning = run.status === 'RUNNING'
+  let trouble: string | null = null
+  const [at, report] = await Promise.all([
+    isRunning ? currentState(clients, executionArn) : null,
+    clients.inspect({ question: 'slice', ...slice }).catch((error: unknown) => {
+      trouble = messageOf(error)
+      return null
+    }),
+  ])
+  const atMs = Date.now()
+  const seen = report?.jobs.find(({ execution }) => execution === executionArn) ?? null
+  const job = report === null ? (before?.progress.job ?? null) : seen
+  const progress: Progress = {
+    ...slice,
+    executionArn,
+    status: run.status as Progress['status'],
+    at: isRunning ? (at ?? before?.progress.at ?? null) : null,
+    job,
+    lock: report === null ? (before?.progress.lock ?? 'unreachable') : report.lock,
+    ...(isRunning ? speedOf(job, atMs, before) : { rowsPerS: null, secondsLeft: null }),
+    failure: failureOf(run, slice, report),
+    trouble,
+    result: resultOf(run, job),
+  }
+  return { progress, atMs }
+}

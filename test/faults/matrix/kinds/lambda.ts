@@ -1,0 +1,93 @@
+import { answerOf, callAgain, pause } from '../../../support/faults.ts'
+import { atMost, type Cell, type Fault, startAgain, struckCall } from '../fault.ts'
+
+/* What may happen to the process that serves a task. */
+
+/** Longer than a raise waits before it kills who blocks it (2 s): a frozen sandbox may hold rows of MySQL. */
+const MEANWHILE_MS = 4_000
+
+const expireLock = async ({ on, slice }: Cell): Promise<void> => {
+  await on.valkey.del(on.lockKey(slice))
+}
+
+const killed: Fault = {
+  id: 'lambda-killed',
+  title: 'Lambda killed (SIGKILL)',
+  suits: () => true,
+  strike: (_, at) => at.kill(),
+}
+
+const stopped: Fault = {
+  id: 'lambda-stopped',
+  title: "Lambda stopped past the lock's TTL, continued",
+  suits: () => true,
+  strike: async (cell, at) => {
+    at.freeze()
+    await expireLock(cell)
+  },
+  beside: async (_, at) => {
+    await pause(100)
+    at.thaw()
+  },
+}
+
+const overtaken: Fault = {
+  id: 'lambda-overtaken',
+  title: "Lambda stopped past the lock's TTL, another run meanwhile, continued",
+  suits: () => true,
+  strike: async (cell, at) => {
+    at.freeze()
+    cell.late.push(answerOf(cell.on, at.pid))
+    await expireLock(cell)
+  },
+  beside: async (cell, at) => {
+    const second = cell.on.ended(await startAgain(cell))
+    await atMost(MEANWHILE_MS, second)
+    at.thaw()
+    await second
+  },
+}
+
+/** Tasks of which a run has one at a time, and that change the job: nobody else of the run can find out first. */
+const ALONE = ['plan-delete', 'mark-deleted', 'begin-registering', 'mark-registered']
+
+const outlived: Fault = {
+  id: 'lambda-outlived',
+  title: "Lambda stopped past the lock's TTL until another run has ended, continued",
+  suits: ({ id }) => ALONE.includes(id),
+  strike: async (cell, at) => {
+    at.freeze()
+    cell.late.push(answerOf(cell.on, at.pid))
+    await expireLock(cell)
+  },
+  beside: async (cell, at) => {
+    await cell.on.ended(await startAgain(cell))
+    at.thaw()
+  },
+}
+
+const twice: Fault = {
+  id: 'lambda-twice',
+  title: 'Lambda run twice at once',
+  suits: () => true,
+  strike: (cell, at) => {
+    cell.late.push(callAgain(cell.on, struckCall(cell, at)))
+  },
+}
+
+const timedOut: Fault = {
+  id: 'lambda-timed-out',
+  title: 'Lambda timed out and left running',
+  suits: () => true,
+  strike: (cell, at) => {
+    at.freeze()
+    cell.late.push(answerOf(cell.on, at.pid))
+    cell.on.stack.lambda.sandboxes.find((one) => one.pid === at.pid)?.timeOut()
+  },
+  beside: async (cell, at) => {
+    await atMost(MEANWHILE_MS, cell.on.ended(cell.arn))
+    at.thaw()
+  },
+}
+
+export const LAMBDA_FAULTS: readonly Fault[] = [killed, stopped, overtaken, outlived, twice, timedOut]

@@ -1,0 +1,146 @@
+import type { MysqlServer } from '../../../../local/servers/mysql.ts'
+import type { Ended } from '../../../support/ended.ts'
+import { answerOf } from '../../../support/faults.ts'
+import { fingerprintOf } from '../../../support/invariants.ts'
+import type { Statement } from '../../../support/relay.ts'
+import type { ShareFile } from '../../../support/share-file.ts'
+import type { Struck } from '../../../support/struck.ts'
+import { atMost, type Cell, type Fault, holdNext, orEnd, startAgain } from '../fault.ts'
+import type { Place } from '../moments.ts'
+
+/*
+ * MySQL is put back to an earlier moment under a run that goes on, as a restore to a point in time or a failover that lost
+ * commits does it. What was recorded of the lost time is lost with it. Numbers of jobs and fences are issued a second time.
+ * From MarkRegistered's answer on a run has succeeded, and nobody can take that back: such moments are not here.
+ */
+
+/** Until somebody who was frozen has done what he can: longer than the waits for a row's lock. */
+const ACTING_MS = 12_000
+
+const server = ({ on }: Cell): MysqlServer => {
+  const { server } = on.stack.database
+  if (server === undefined) throw new Error('The faults need a MySQL of their own')
+  return server
+}
+
+const restore = async (cell: Cell): Promise<void> => {
+  await server(cell).restore()
+  await cell.world.reconnect()
+}
+
+/** Who was struck stands still meanwhile, and goes on in the middle of its work. */
+const goOnAfterRestore: Pick<Fault, 'strike' | 'beside'> = {
+  strike: (_, at) => at.freeze(),
+  beside: async (cell, at) => await restore(cell).finally(() => at.thaw()),
+}
+
+const BEGUN = [
+  ...['plan-delete', 'delete-chunk', 'delete-chunk-after-write', 'mark-deleted', 'begin-registering', 'register-chunk'],
+  ...['register-chunk-after-write', 'mark-registered', 'halt-job'],
+]
+
+const toStart: Fault = {
+  id: 'mysql-restored',
+  title: 'MySQL restored to the moment before the run; the run goes on',
+  suits: ({ id }) => BEGUN.includes(id),
+  prepare: async (cell) => await server(cell).snapshot(),
+  ...goOnAfterRestore,
+}
+
+const COMMITTED = /^commit$/
+
+/** Which commit of the run is the last that is kept: the job is the run's own still, and not as far as it thinks. */
+const KEPT: Readonly<Record<string, { readonly task: string; readonly skip: number }>> = {
+  'delete-chunk-after-write': { task: 'OpenJob', skip: 0 },
+  'mark-deleted': { task: 'PlanDelete', skip: 0 },
+  'begin-registering': { task: 'PlanDelete', skip: 0 },
+  'register-chunk-after-write': { task: 'RegisterChunk', skip: 0 },
+  'mark-registered': { task: 'RegisterChunk', skip: 2 },
+  'halt-job': { task: 'RegisterChunk', skip: 0 },
+}
+
+const midway: Fault = {
+  id: 'mysql-restored-midway',
+  title: 'MySQL restored to an earlier moment of the run itself; the run goes on',
+  suits: ({ id }) => id in KEPT,
+  prepare: async (cell) => {
+    const kept = KEPT[cell.moment.id] ?? { task: 'OpenJob', skip: 0 }
+    cell.on.relay.arm({ ...kept, sql: COMMITTED, moment: 'after', act: () => server(cell).snapshot() })
+  },
+  ...goOnAfterRestore,
+}
+
+const at = (sql: RegExp, when: Place['when'], skip: number): Place => ({ on: 'database', sql, when, skip })
+const GUARD = /for share$/
+
+/** Where the first run is frozen, and where the second one is held while the first goes on. */
+const OVERTAKEN: Readonly<
+  Record<string, { readonly first?: Place; readonly second: Place & { readonly task: string } }>
+> = {
+  'delete-chunk-after-write': { second: { task: 'DeleteChunk', ...at(GUARD, 'before', 0) } },
+  'begin-registering': { second: { task: 'BeginRegistering', ...at(/for update$/, 'before', 0) } },
+  'register-chunk-after-write': {
+    first: at(/^load data/, 'after', 6),
+    second: { task: 'RegisterChunk', ...at(GUARD, 'before', 1) },
+  },
+  // The same file again: what the first run counted is what the second one's job promises.
+  'mark-registered': { second: { task: 'RegisterChunk', ...at(GUARD, 'before', 3) } },
+  'halt-job': { second: { task: 'RegisterChunk', ...at(GUARD, 'before', 3) } },
+}
+
+/** The second run's file. */
+const nextFile = async (cell: Cell): Promise<ShareFile | undefined> => {
+  if (cell.moment.id === 'mark-registered') return cell.files[0]
+  const file = cell.world.newFile(250)
+  cell.files.push(file)
+  cell.request.source = await cell.on.stage(file, 25)
+  return file
+}
+
+/** The first run goes on where the second one is held, and is waited for. */
+const meet = async (cell: Cell, frozen: Statement | Struck): Promise<string> => {
+  const answered = answerOf(cell.on, frozen.pid)
+  cell.late.push(answered)
+  const { second } = OVERTAKEN[cell.moment.id] ?? {}
+  if (second === undefined) throw new Error(`Nobody is overtaken at ${cell.moment.id}`)
+  const reached = holdNext(cell, second, async () => {
+    frozen.thaw()
+    await atMost(ACTING_MS, answered)
+  })
+  // What is left of the first run may hold the lock for a moment.
+  cell.request.onHeld = 'wait'
+  const arn = await startAgain(cell)
+  await orEnd(cell, arn, reached)
+  frozen.thaw()
+  return arn
+}
+
+/** The second run is the only one that MySQL knows: it ends well, and no other is told that it did. */
+const expectSecond = async (cell: Cell, second: Ended, file: ShareFile | undefined): Promise<void> => {
+  const { on, slice, arn, violations, files } = cell
+  if (second.status !== 'SUCCEEDED')
+    violations.push(`the run behind the restore was ended as ${second.error}: ${second.cause}`)
+  const first = await on.ended(arn)
+  const now = await fingerprintOf(on, slice)
+  if (first.status === 'SUCCEEDED' && now !== files[0]?.fingerprint)
+    violations.push("the run from before the restore succeeded over another run's rows")
+  else if (second.status === 'SUCCEEDED' && first.status !== 'SUCCEEDED' && now !== file?.fingerprint)
+    violations.push('the run behind the restore succeeded over rows that are not its own')
+}
+
+const overtaken: Fault = {
+  id: 'mysql-restored-overtaken',
+  title: 'MySQL restored to the moment before the run, another run under the same numbers meanwhile, the first goes on',
+  suits: ({ id }) => id in OVERTAKEN,
+  place: ({ id, place }) => OVERTAKEN[id]?.first ?? place,
+  prepare: async (cell) => await server(cell).snapshot(),
+  strike: (_, frozen) => frozen.freeze(),
+  beside: async (cell, frozen) => {
+    await restore(cell)
+    await cell.on.valkey.del(cell.on.lockKey(cell.slice))
+    const file = await nextFile(cell)
+    await expectSecond(cell, await cell.on.ended(await meet(cell, frozen)), file)
+  },
+}
+
+export const RESTORED_FAULTS: readonly Fault[] = [toStart, midway, overtaken]
