@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Ended } from '../../../support/ended.ts'
-import { answerOf, callAgain } from '../../../support/faults.ts'
+import { answerOf, callAgain, pause } from '../../../support/faults.ts'
 import { fingerprintOf, jobsOf, lockOf } from '../../../support/invariants.ts'
 import { atMost, type Cell, type Fault, nameOf, startAgain } from '../fault.ts'
 import { letLockExpire } from '../judge.ts'
@@ -22,7 +22,11 @@ export const expectEnd = async (
   expected: string,
 ): Promise<void> => {
   if (status !== expected) violations.push(`the run ended as ${status} ${error ?? ''} and not as ${expected}`)
-  await on.stack.lambda.settled()
+  const { lambda } = on.stack
+  await lambda.settled()
+  // Whom the end found at work goes on: a HaltJob releases the lock a moment after its fence is raised.
+  const deadline = Date.now() + END_MS_MAX
+  while (lambda.sandboxes.some(({ state }) => state === 'busy') && Date.now() < deadline) await pause(20)
   const lock = await lockOf(on, slice)
   if (lock !== null && !BEFORE_JOB.includes(moment.task)) violations.push(`the ended run left its lock, ${lock.token}`)
 }
