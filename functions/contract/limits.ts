@@ -1,6 +1,6 @@
 /**
  * Every number the system promises or depends on, with its reason. The relations between them are tested
- * in test/unit/limits.test.ts and test/infra; change one here and the tests say what else it touches.
+ * in test/unit/contract/limits.test.ts and test/infra; change one here and the tests say what else it touches.
  */
 
 // --- chunks -----------------------------------------------------------------------------------------------------

@@ -12,8 +12,10 @@ export type Section = {
   readonly servers: boolean
 }
 
-const unit = (...names: string[]): string[] => names.map((name) => `test/unit/${name}.test.ts`)
-const service = (...names: string[]): string[] => names.map((name) => `test/service/${name}.test.ts`)
+const unit = (folder: string, ...names: string[]): string[] =>
+  names.map((name) => `test/unit/${folder}/${name}.test.ts`)
+const service = (folder: string, ...names: string[]): string[] =>
+  names.map((name) => `test/service/${folder}/${name}.test.ts`)
 const files = (folder: string, ...names: string[]): string[] => names.map((name) => `functions/${folder}/${name}.ts`)
 
 export const SECTIONS: readonly Section[] = [
@@ -33,25 +35,25 @@ export const SECTIONS: readonly Section[] = [
       ),
       ...files('contract', 'source-rules', 'tasks', 'words'),
     ],
-    tests: unit('contract', 'messages', 'environment', 'source-file', 'limits'),
+    tests: unit('contract', 'contract', 'messages', 'environment', 'source-file', 'limits'),
     servers: false,
   },
   {
     name: 'stage-rows',
     mutate: files('job/staging', 'check-rows', 'cut-chunks', 'isrc-number', 'row-table', 'sort-order'),
-    tests: unit('stage-rows'),
+    tests: unit('job/staging', 'rows'),
     servers: false,
   },
   {
     name: 'stage-records',
     mutate: files('job/staging', 'csv-records', 'source-errors', 'source-reader', 'read-source'),
-    tests: unit('stage-records', 'stage-rows', 'stage-encoding'),
+    tests: unit('job/staging', 'records', 'rows', 'encoding'),
     servers: false,
   },
   {
     name: 'stage-encoding',
     mutate: files('job/staging', 'source-bytes', 'source-encoding'),
-    tests: unit('stage-encoding', 'stage-records'),
+    tests: unit('job/staging', 'encoding', 'records'),
     servers: false,
   },
   {
@@ -60,7 +62,7 @@ export const SECTIONS: readonly Section[] = [
       ...files('job/staging', 'stage', 'judge-staged'),
       ...files('store/s3', 'objects', 'staged', 'uploaded', 'write-staged'),
     ],
-    tests: unit('stage-store', 'staged-holes'),
+    tests: unit('job/staging', 'stage', 'holes'),
     servers: false,
   },
   {
@@ -81,13 +83,21 @@ export const SECTIONS: readonly Section[] = [
       ),
       ...files('job', 'verify-lock'),
     ],
-    tests: [...unit('lock-client'), ...service('verify-lock', 'lock', 'lock-answers')],
+    tests: [
+      ...unit('store/lock', 'client'),
+      ...service('job', 'verify-lock'),
+      ...service('store/lock', 'lock', 'answers'),
+    ],
     servers: true,
   },
   {
     name: 'transaction',
     mutate: files('store/mysql', 'transaction', 'error-rules', 'failure'),
-    tests: service('transaction', 'database', 'preflight', 'open-job', 'chunks', 'slice-lines'),
+    tests: [
+      ...service('store/mysql', 'transaction', 'database', 'preflight'),
+      ...service('job', 'open-job', 'chunks'),
+      ...service('store/job', 'slice-lines'),
+    ],
     servers: true,
   },
   {
@@ -107,16 +117,13 @@ export const SECTIONS: readonly Section[] = [
         'wait-watch',
       ),
     ],
-    tests: service(
-      'database',
-      'prepare-database',
-      'app-user',
-      'blockers',
-      'own-session',
-      'session-settings',
-      'preflight',
-      'migrate',
-    ),
+    tests: [
+      ...service('store/mysql', 'database'),
+      ...service('job', 'prepare-database'),
+      ...service('store/schema', 'app-user'),
+      ...service('store/mysql', 'blockers', 'own-session', 'session-settings', 'preflight'),
+      ...service('store/schema', 'migrate'),
+    ],
     servers: true,
   },
   {
@@ -125,7 +132,10 @@ export const SECTIONS: readonly Section[] = [
       ...files('store/job', 'row', 'outbox'),
       ...files('job', 'open-job', 'halt-job', 'read-head', 'publish-events', 'topic-answer'),
     ],
-    tests: service('job-history', 'halt-job', 'halt-told', 'refused-event', 'open-job', 'transitions', 'chunks'),
+    tests: [
+      ...service('store/job', 'history'),
+      ...service('job', 'halt-job', 'halt-told', 'refused-event', 'open-job', 'transitions', 'chunks'),
+    ],
     servers: true,
   },
   {
@@ -135,13 +145,13 @@ export const SECTIONS: readonly Section[] = [
       ...files('store', 'share-ratio'),
       ...files('job', 'run-chunks', 'transitions'),
     ],
-    tests: service('chunk-loop', 'transitions', 'chunks', 'neighbours'),
+    tests: service('job', 'chunk-loop', 'transitions', 'chunks', 'neighbours'),
     servers: true,
   },
   {
     name: 'month',
     mutate: [...files('store/job', 'quiet'), ...files('job', 'sweep', 'plan-month', 'prepare-database')],
-    tests: service('plan-month', 'sweep', 'prepare-database'),
+    tests: service('job', 'plan-month', 'sweep', 'prepare-database'),
     servers: true,
   },
 ]

@@ -1,0 +1,277 @@
+import { describe, expect, test } from 'vitest'
+import { CHUNK_ROWS_MAX } from '../../../functions/contract/limits.ts'
+import type { ChunkInput, JobMessage } from '../../../functions/contract/messages.ts'
+import type { Phase, Slice } from '../../../functions/contract/words.ts'
+import { openJob } from '../../../functions/job/open-job.ts'
+import { runChunks } from '../../../functions/job/run-chunks.ts'
+import type { Run } from '../../../functions/job/task.ts'
+import { markDeleted, markRegistered, planDelete } from '../../../functions/job/transitions.ts'
+import { guardShared } from '../../../functions/store/job/guard.ts'
+import { insertRegisterPlan, markChunk, progressOf } from '../../../functions/store/job/ledger.ts'
+import { loadChunk, totalsOf } from '../../../functions/store/share-ratio.ts'
+import { deleteAll, EVERYTHING, registerAll } from '../../support/chunk-work.ts'
+import { linesOf, newSlice, useTestDatabase } from '../../support/test-database.ts'
+import { guarded, headOf, opening, stagedOf, testRun } from '../../support/test-run.ts'
+
+const db = useTestDatabase('chunks')
+const run = () => testRun(db.connect())
+const digest = 'a'.repeat(64)
+const chunkOf = (number: number, rows: number) => ({ number, rows, bytes: 1, digest, firstIsrc: 'A', lastIsrc: 'B' })
+
+/** A job in REGISTERING with two chunks of eight rows in its ledger. */
+const registering = async (slice: Slice) => {
+  const staged = stagedOf('a', 16, '400.000000')
+  const job = await openJob(run(), opening(slice, 'a/1', null, { staged }))
+  await db.outside.change(`update job set state = 'REGISTERING' where id = ?`, [job.id])
+  await insertRegisterPlan(db.outside, job.id, [chunkOf(0, 8), chunkOf(1, 8)])
+  const input: ChunkInput = { ...guarded(slice, job), item: EVERYTHING }
+  return { job, input, bodies: [linesOf(0, 2), linesOf(2, 2)] }
+}
+
+const marks = (job: number, phase: Phase) => progressOf(db.outside, job, phase)
+
+describe('deleting', () => {
+  test('removes the slice to the last row and leaves both neighbours in the index alone', async () => {
+    const before = await newSlice(db.outside)
+    const slice = await newSlice(db.outside)
+    const after = await newSlice(db.outside)
+    for (const each of [before, slice, after]) await loadChunk(db.outside, each, linesOf(0, 12_000))
+    const job = await openJob(run(), opening(slice, 'a/1', null))
+    const plan = await planDelete(run(), guarded(slice, job))
+    expect(plan.chunks).toBe(Math.ceil(48_000 / CHUNK_ROWS_MAX))
+    for (const item of plan.items) await deleteAll(run(), slice, job, item)
+    expect(await markDeleted(run(), guarded(slice, job))).toMatchObject({ state: 'DELETED' })
+    expect((await totalsOf(db.outside, slice)).rows).toBe(0)
+    for (const each of [before, after]) expect((await totalsOf(db.outside, each)).rows).toBe(48_000)
+    expect(await marks(job.id, 'delete')).toMatchObject({ markedRows: 48_000 })
+  })
+
+  test('a second run of the same chunks deletes nothing and counts nothing twice', async () => {
+    const slice = await newSlice(db.outside)
+    await loadChunk(db.outside, slice, linesOf(0, 100))
+    const job = await openJob(run(), opening(slice, 'a/1', null))
+    await planDelete(run(), guarded(slice, job))
+    expect(await deleteAll(run(), slice, job)).toMatchObject({ rows: 400 })
+    expect(await deleteAll(run(), slice, job)).toEqual({ chunks: 0, rows: 0 })
+    expect(await marks(job.id, 'delete')).toMatchObject({ markedRows: 400 })
+  })
+
+  test('DELETED is not set while a stranger leaves rows, and is set after another plan', async () => {
+    const slice = await newSlice(db.outside)
+    const job = await openJob(run(), opening(slice, 'a/1', null))
+    expect(await planDelete(run(), guarded(slice, job))).toEqual({ chunks: 0, items: [] })
+    await loadChunk(db.outside, slice, linesOf(0, 3))
+    await expect(markDeleted(run(), guarded(slice, job))).rejects.toMatchObject({ name: 'SliceNotEmpty' })
+    await planDelete(run(), guarded(slice, job))
+    await deleteAll(run(), slice, job)
+    expect(await markDeleted(run(), guarded(slice, job))).toMatchObject({ state: 'DELETED' })
+  })
+
+  test('a stranger who never stops inserting ends the job by name after five plans', async () => {
+    const slice = await newSlice(db.outside)
+    const job = await openJob(run(), opening(slice, 'a/1', null))
+    for (let plan = 1; plan <= 5; plan += 1) {
+      await planDelete(run(), guarded(slice, job))
+      await deleteAll(run(), slice, job)
+      await loadChunk(db.outside, slice, linesOf(plan * 10, 1))
+    }
+    await expect(markDeleted(run(), guarded(slice, job))).rejects.toMatchObject({ name: 'SliceKeepsFilling' })
+  })
+
+  test('DELETED waits for a chunk that is not marked', async () => {
+    const slice = await newSlice(db.outside)
+    await loadChunk(db.outside, slice, linesOf(0, 3))
+    const job = await openJob(run(), opening(slice, 'a/1', null))
+    await planDelete(run(), guarded(slice, job))
+    await db.outside.change('delete from share_ratio where distributor_id = ?', [slice.distributorId])
+    await expect(markDeleted(run(), guarded(slice, job))).rejects.toMatchObject({ name: 'SliceNotEmpty' })
+  })
+})
+
+describe('a stale fence', () => {
+  test('deletes nothing', async () => {
+    const slice = await newSlice(db.outside)
+    await loadChunk(db.outside, slice, linesOf(0, 100))
+    const job = await openJob(run(), opening(slice, 'a/1', null))
+    await planDelete(run(), guarded(slice, job))
+    await openJob(run(), opening(slice, 'b/2', headOf(job)))
+    await expect(deleteAll(run(), slice, job)).rejects.toMatchObject({ name: 'StaleFence' })
+    expect((await totalsOf(db.outside, slice)).rows).toBe(400)
+  })
+
+  test('registers nothing and plans nothing', async () => {
+    const slice = await newSlice(db.outside)
+    const { job, input, bodies } = await registering(slice)
+    await openJob(run(), opening(slice, 'b/2', headOf(job)))
+    await expect(registerAll(run(), input, bodies)).rejects.toMatchObject({ name: 'StaleFence' })
+    await expect(markRegistered(run(), guarded(slice, job))).rejects.toMatchObject({ name: 'StaleFence' })
+    await expect(planDelete(run(), guarded(slice, job))).rejects.toMatchObject({ name: 'StaleFence' })
+    expect((await totalsOf(db.outside, slice)).rows).toBe(0)
+  })
+
+  test('is refused in the wrong state too: no row is registered before DELETED', async () => {
+    const slice = await newSlice(db.outside)
+    const { job, input, bodies } = await registering(slice)
+    await db.outside.change(`update job set state = 'DELETING' where id = ?`, [job.id])
+    await expect(registerAll(run(), input, bodies)).rejects.toMatchObject({ name: 'StaleFence' })
+    await expect(markRegistered(run(), guarded(slice, job))).rejects.toMatchObject({ name: 'StaleFence' })
+    expect((await totalsOf(db.outside, slice)).rows).toBe(0)
+  })
+})
+
+describe('registering', () => {
+  test('the same chunks run twice at once take effect once', async () => {
+    const slice = await newSlice(db.outside)
+    const { job, input, bodies } = await registering(slice)
+    let writes = 0
+    const count = async () => {
+      writes += 1
+    }
+    await Promise.all([registerAll(run(), input, bodies, count), registerAll(run(), input, bodies, count)])
+    expect(writes).toBe(2)
+    expect(await markChunk(db.outside, job.id, 'register', 0)).toBe(false)
+    expect(await totalsOf(db.outside, slice)).toEqual({ rows: 16, shareSum: '400.000000' })
+    expect(await markRegistered(run(), guarded(slice, job))).toMatchObject({ state: 'REGISTERED' })
+  })
+
+  test('a fence raise waits for the chunk in flight and shuts out the next', async () => {
+    const slice = await newSlice(db.outside)
+    const { job, input, bodies } = await registering(slice)
+    let takeOver: Promise<JobMessage> | undefined
+    const order: string[] = []
+    const old = registerAll(run(), input, bodies, async () => {
+      takeOver ??= openJob(run(), opening(slice, 'b/2', headOf(job), { staged: stagedOf('a', 16, '400.000000') })).then(
+        (opened) => {
+          order.push('opened')
+          return opened
+        },
+      )
+      await new Promise((resume) => setTimeout(resume, 300))
+      order.push('written')
+    })
+    await expect(old).rejects.toMatchObject({ name: 'StaleFence' })
+    const newer = await takeOver
+    expect(order).toEqual(['written', 'opened'])
+    expect(newer).toMatchObject({ fence: 2, state: 'REGISTERING' })
+    expect((await totalsOf(db.outside, slice)).rows).toBe(8)
+    const taken = guarded(slice, newer as JobMessage, 'b/2')
+    await registerAll(run(), { ...taken, item: EVERYTHING }, bodies)
+    expect(await markRegistered(run(), taken)).toMatchObject({ state: 'REGISTERED' })
+  })
+
+  test('a connection killed between guard and write leaves neither mark nor row, and the chunk is rerun whole', async () => {
+    const slice = await newSlice(db.outside)
+    const { job, input, bodies } = await registering(slice)
+    const by = run()
+    let kills = 0
+    const seen: number[] = []
+    await runChunks(by, input, 'register', {
+      prepare: async (chunk) => bodies[chunk.number] ?? Buffer.alloc(0),
+      write: async (_, body) => {
+        if (kills === 0) {
+          kills += 1
+          const [me] = await by.database.rows<{ id: number }>('select connection_id() as id')
+          await db.outside.change('kill ?', [me?.id ?? 0])
+          await new Promise((resume) => setTimeout(resume, 100))
+          seen.push((await marks(job.id, 'register')).marked)
+        }
+        return (await loadChunk(by.database, slice, body)).rows
+      },
+    })
+    expect(seen).toEqual([0])
+    expect(await totalsOf(db.outside, slice)).toEqual({ rows: 16, shareSum: '400.000000' })
+    expect(await marks(job.id, 'register')).toMatchObject({ marked: 2 })
+  })
+
+  test('a deadlock reruns the chunk from its guard and leaves no stray row', async () => {
+    const slice = await newSlice(db.outside)
+    const { job, input, bodies } = await registering(slice)
+    const by = run()
+    let tries = 0
+    await runChunks(by, { ...input, item: { from: 0, to: 0 } }, 'register', {
+      prepare: async () => bodies[0] ?? Buffer.alloc(0),
+      write: async (_, body) => {
+        const { rows } = await loadChunk(by.database, slice, body)
+        tries += 1
+        if (tries === 1) throw Object.assign(new Error('Deadlock found'), { errno: 1213 })
+        return rows
+      },
+    })
+    expect(tries).toBe(2)
+    expect((await totalsOf(db.outside, slice)).rows).toBe(8)
+    expect(await marks(job.id, 'register')).toMatchObject({ marked: 1 })
+  })
+
+  test('a lock wait timeout rolls back the mark with the rows', async () => {
+    const slice = await newSlice(db.outside)
+    const { job, input, bodies } = await registering(slice)
+    const blocker = db.connect()
+    await blocker.begin()
+    await loadChunk(blocker, slice, linesOf(1, 1))
+    const by = run()
+    const blocked = runChunks(by, { ...input, item: { from: 0, to: 0 } }, 'register', {
+      prepare: async () => bodies[0] ?? Buffer.alloc(0),
+      write: async (_, body) => {
+        await by.database.change('set session innodb_lock_wait_timeout = 1')
+        return (await loadChunk(by.database, slice, body)).rows
+      },
+    })
+    await new Promise((resume) => setTimeout(resume, 1_500))
+    expect(await marks(job.id, 'register')).toMatchObject({ marked: 0 })
+    await blocker.rollback()
+    await blocked
+    expect(await marks(job.id, 'register')).toMatchObject({ marked: 1 })
+    expect((await totalsOf(db.outside, slice)).rows).toBe(8)
+  })
+
+  test('REGISTERED is refused while the slice holds one row more, or a share differs', async () => {
+    const slice = await newSlice(db.outside)
+    const { job, input, bodies } = await registering(slice)
+    await expect(markRegistered(run(), guarded(slice, job))).rejects.toMatchObject({ name: 'ChunksUnfinished' })
+    await registerAll(run(), input, bodies)
+    await loadChunk(db.outside, slice, linesOf(100, 1))
+    await expect(markRegistered(run(), guarded(slice, job))).rejects.toMatchObject({ name: 'SliceMismatch' })
+    await db.outside.change(`delete from share_ratio where distributor_id = ? and isrc = 'KRA000000100'`, [
+      slice.distributorId,
+    ])
+    await db.outside.change('update share_ratio set share = 24.999999 where distributor_id = ? limit 1', [
+      slice.distributorId,
+    ])
+    await expect(markRegistered(run(), guarded(slice, job))).rejects.toMatchObject({ name: 'SliceMismatch' })
+    await db.outside.change('update share_ratio set share = 25 where distributor_id = ?', [slice.distributorId])
+    await markRegistered(run(), guarded(slice, job))
+    await markRegistered(run(), guarded(slice, job))
+    const events = await db.outside.rows('select type from outbox where job_id = ?', [job.id])
+    expect(events).toEqual([{ type: 'JobRegistered' }])
+  })
+
+  test('work stops between chunks when the time is short, and goes on where it stopped', async () => {
+    const slice = await newSlice(db.outside)
+    const { input, bodies } = await registering(slice)
+    let written = 0
+    const short: Run = { ...run(), remainingMs: () => (written === 0 ? 300_000 : 1_000) }
+    const stopped = registerAll(short, input, bodies, async () => {
+      written += 1
+    })
+    await expect(stopped).rejects.toMatchObject({ name: 'OutOfTime' })
+    expect((await totalsOf(db.outside, slice)).rows).toBe(8)
+    await registerAll(run(), input, bodies)
+    expect((await totalsOf(db.outside, slice)).rows).toBe(16)
+  })
+})
+
+describe('a worker that froze with its rows written', () => {
+  test('is killed by the next attempt of its chunk, which then takes effect once', async () => {
+    const slice = await newSlice(db.outside)
+    const { job, input, bodies } = await registering(slice)
+    const frozen = db.connect()
+    await frozen.begin()
+    await guardShared(frozen, { id: job.id, fence: job.fence, token: 'a/1', state: 'REGISTERING' })
+    await markChunk(frozen, job.id, 'register', 0)
+    await loadChunk(frozen, slice, bodies[0] as Buffer)
+    await registerAll(run(), input, bodies)
+    expect(await totalsOf(db.outside, slice)).toEqual({ rows: 16, shareSum: '400.000000' })
+    await expect(frozen.commit()).rejects.toThrow()
+    expect((await marks(job.id, 'register')).marked).toBe(2)
+  })
+})

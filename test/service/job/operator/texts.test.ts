@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest'
+import { fitting } from '../../../../functions/contract/fitting.ts'
+import { CALLER_CHARS_MAX, HALT_CAUSE_CHARS_MAX, WHY_CHARS_MAX } from '../../../../functions/contract/limits.ts'
+import { OperateInput } from '../../../../functions/contract/operations.ts'
+import { openJob } from '../../../../functions/job/open-job.ts'
+import { operate } from '../../../../functions/job/operator/operate/operate.ts'
+import { auditLines } from '../../../../functions/store/audit.ts'
+import { pendingEvents } from '../../../../functions/store/job/outbox.ts'
+import { jobsOfSlice } from '../../../../functions/store/job/report.ts'
+import { newSlice, useTestDatabase } from '../../../support/test-database.ts'
+import { opening, testRun } from '../../../support/test-run.ts'
+
+/* A stop, a halt, a line of the trail never fail because of a text. */
+const db = useTestDatabase('texts')
+
+const ARN = `arn:aws:iam::123456789012:user/${'division/'.repeat(50)}kim`
+
+test.each([
+  ['Hangul and emoji', '파일이 잘못됨 😀', '파일이 잘못됨 😀'],
+  ['half a surrogate pair', 'wrong \ud83d file', 'wrong \ufffd file'],
+  ['control characters and quotes', `a\u0000\u0007\n\\'"\u2028b`, `a\u0000\u0007\n\\'"\u2028b`],
+  ['an overlong text', '😀'.repeat(5_000), `${'😀'.repeat(249)}…`],
+])('a job is stopped for a reason of %s, and its event is written', async (_, why, kept) => {
+  const slice = await newSlice(db.outside)
+  const run = testRun(db.connect())
+  const { id } = await openJob(run, opening(slice, `${slice.distributor}/1`, null))
+  const input = OperateInput.parse({ action: 'stop', caller: ARN, why, job: id })
+  expect(await operate(run, input)).toMatchObject({ halted: true })
+  expect(await auditLines(db.outside, { distributor: slice.distributor, limit: 9 })).toMatchObject([
+    { action: 'stop', why: kept, caller: ARN },
+  ])
+  const [job] = await jobsOfSlice(db.outside, slice, 1)
+  expect(job?.halt_cause?.length).toBeLessThanOrEqual(HALT_CAUSE_CHARS_MAX)
+  expect(job?.halt_cause?.isWellFormed()).toBe(true)
+  expect(await pendingEvents(db.outside, id)).toMatchObject([{ type: 'JobHalted' }])
+})
+
+test('whoever has an ARN of more than 200 characters may operate and start', async () => {
+  expect(ARN.length).toBeGreaterThan(400)
+  const slice = await newSlice(db.outside)
+  const { request, ...rest } = opening(slice, `${slice.distributor}/1`, null)
+  await openJob(testRun(db.connect()), { ...rest, request: { ...request, requestedBy: ARN } })
+  expect(await jobsOfSlice(db.outside, slice, 1)).toMatchObject([{ requested_by: ARN }])
+})
+
+test('what is too long is cut between two characters', () => {
+  expect(fitting('abc', 3)).toBe('abc')
+  expect(fitting('abcd', 3)).toBe('ab…')
+  expect(fitting('a😀bc', 3)).toBe('a…')
+  expect(fitting('a\udc00', 9)).toBe('a\ufffd')
+  expect(CALLER_CHARS_MAX).toBeGreaterThanOrEqual(2_048)
+  expect(WHY_CHARS_MAX).toBe(500)
+})
+
+test.each(['add', 'set'] as const)(
+  'a distributor is %s once, with one line, though the reply to COMMIT was lost',
+  async (mode) => {
+    const { distributor: code } = await newSlice(db.outside)
+    const database = db.connect()
+    const commit = database.commit.bind(database)
+    let commits = 0
+    database.commit = async () => {
+      await commit()
+      commits += 1
+      if (commits === 1) throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET', fatal: true })
+    }
+    const fields = {
+      code: mode === 'set' ? code : `${code}-new`,
+      name: '지니',
+      active: true,
+      sumRule: 'exact',
+      partyScheme: 'ipi',
+    }
+    const input = OperateInput.parse({ action: 'put-distributor', caller: 'kim', mode, distributor: fields })
+    expect(await operate(testRun(database), input)).toMatchObject({ code: fields.code, name: '지니' })
+    expect(commits).toBe(2)
+    expect(await auditLines(db.outside, { distributor: fields.code, limit: 9 })).toMatchObject([
+      { action: `${mode}-distributor` },
+    ])
+  },
+)

@@ -1,0 +1,269 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { type Head, PlanMonthOutput } from '../../../functions/contract/messages.ts'
+import { monthOf } from '../../../functions/job/month-of.ts'
+import { openJob } from '../../../functions/job/open-job.ts'
+import { planMonth } from '../../../functions/job/plan-month.ts'
+import { putDistributor } from '../../../functions/store/distributor.ts'
+import { type AwsServer, startAws } from '../../../local/servers/aws.ts'
+import { useTestDatabase } from '../../support/test-database.ts'
+import { countedBy, headOf, opening, stagedOf, testRun } from '../../support/test-run.ts'
+
+const db = useTestDatabase('plan')
+const folder = mkdtempSync(join(tmpdir(), 'sharelock-plan-'))
+let aws: AwsServer
+let s3: S3Client
+
+const upload = (key: string, body = 'x') => s3.send(new PutObjectCommand({ Bucket: aws.bucket, Key: key, Body: body }))
+const FIRST = expect.stringMatching(/^scheduled-[0-9a-f]{12}$/)
+const add = (code: string, active = true) =>
+  putDistributor(db.outside, { code, name: code, active, sumRule: 'at-most', partyScheme: 'opaque' })
+
+const clientOf = (endpoint: string) =>
+  new S3Client({
+    region: 'ap-northeast-2',
+    endpoint,
+    forcePathStyle: true,
+    maxAttempts: 1,
+    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+  })
+
+beforeAll(async () => {
+  aws = await startAws(folder, 'ap-northeast-2', { bucket: 'plan', topic: 'plan', queue: 'plan' })
+  s3 = clientOf(aws.endpoint)
+  await Promise.all([add('ARIA'), add('BALLAD'), add('CANTATA'), add('DUET'), add('ETUDE', false)])
+  await Promise.all(
+    [
+      'incoming/ARIA/2026-10.csv',
+      'incoming/BALLAD/2026-10.csv.gz',
+      'incoming/CANTATA/2026-10.csv',
+      'incoming/CANTATA/2026-10.csv.gz',
+      // Neither is DUET's file of the month.
+      'incoming/DUET/2026-09.csv',
+      'incoming/DUET/2026-10.csv.bak',
+      'incoming/ETUDE/2026-10.csv',
+    ].map((key) => upload(key)),
+  )
+})
+afterAll(async () => {
+  s3.destroy()
+  await aws.stop()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const plan = (request: Parameters<typeof planMonth>[1]['request'], monthsBack = 1, client = s3) => {
+  const run = testRun(db.connect())
+  return planMonth({ ...run, s3: client, env: { ...run.env, BUCKET: aws.bucket } }, { request, monthsBack })
+}
+
+describe('the plan of a month', () => {
+  test('starts the active distributors with one file, and names the others with the reason', async () => {
+    const planned = await plan({ scheduledAt: '2026-11-09T17:00:00Z' })
+    expect(PlanMonthOutput.parse(planned)).toEqual({
+      month: '2026-10',
+      starts: [
+        { distributor: 'ARIA', ending: 'csv', run: FIRST, head: null },
+        { distributor: 'BALLAD', ending: 'csv.gz', run: FIRST, head: null },
+      ],
+      already: [],
+      left: [],
+      leftCount: 0,
+      missing: [
+        {
+          distributor: 'CANTATA',
+          reason: 'two files: 2026-10.csv and 2026-10.csv.gz',
+        },
+        { distributor: 'DUET', reason: 'no file' },
+      ],
+      missingCount: 2,
+    })
+  })
+
+  test('is that of the month an operator names', async () => {
+    const { month, starts } = await plan({ month: '2026-09' })
+    expect([month, starts]).toMatchObject(['2026-09', [{ distributor: 'DUET', ending: 'csv' }]])
+  })
+})
+
+/** A slice of its own with its file, as a month of its own, so that no other test's slices are in the plan's way. */
+const delivered = async (month: string, body = 'one') => {
+  const code = `M${month.replace('-', '')}`
+  await add(code)
+  const [row] = await db.outside.rows<{ id: number }>('select id from distributor where code = ?', [code])
+  const slice = { distributorId: row?.id ?? 0, distributor: code, month }
+  const key = `incoming/${code}/${month}.csv`
+  const deliver = (content: string) => upload(key, content)
+  await deliver(body)
+  const planned = async () => {
+    const lists = await plan({ month })
+    const of = <Line extends { distributor: string }>(lines: readonly Line[]) =>
+      lines.filter(({ distributor }) => distributor === code)
+    return { starts: of(lists.starts), already: of(lists.already), left: of(lists.left), missing: of(lists.missing) }
+  }
+  return { slice, deliver, planned }
+}
+type DeliveredMonth = Awaited<ReturnType<typeof delivered>>
+
+/** Opens a job as the execution of that name would, requested by that person; the schedule's own carries its name. */
+const open = async ({ slice }: DeliveredMonth, name: string, requestedBy: string, head: Head | null = null) => {
+  const execution = `arn:aws:states:r:1:execution:Job:${name}`
+  const input = opening(slice, `${name}/1`, head, { execution, staged: stagedOf('a'), force: true })
+  return await openJob(testRun(db.connect()), { ...input, request: { ...input.request, requestedBy } })
+}
+const register = (id: number) =>
+  db.outside.change(`update job set state = 'REGISTERED', registered_at = current_timestamp(6) where id = ?`, [id])
+const halt = (id: number) =>
+  db.outside.change(
+    `update job set fence = fence + 1, lock_token = null, halted_at = current_timestamp(6), halt_error = 'Stopped'
+     where id = ?`,
+    [id],
+  )
+/** Dispatches the month for the first time: the job of the one start. */
+const dispatched = async (month: DeliveredMonth) => {
+  const { starts } = await month.planned()
+  const [start] = starts
+  expect(starts).toMatchObject([{ run: FIRST, head: null }])
+  const name = `${month.slice.distributor}-${month.slice.month}-${start?.run}`
+  return await open(month, name, 'schedule')
+}
+
+describe('a month that is dispatched again', () => {
+  test('starts nothing where its own job of this delivery runs or is REGISTERED', async () => {
+    const month = await delivered('2025-01')
+    const job = await dispatched(month)
+    const already = [{ distributor: month.slice.distributor, job: job.id }]
+    expect(await month.planned()).toEqual({ starts: [], already, left: [], missing: [] })
+    await register(job.id)
+    expect(await month.planned()).toEqual({ starts: [], already, left: [], missing: [] })
+  })
+
+  test('resumes its own halted job, under a new name and with the head that it saw', async () => {
+    const month = await delivered('2025-02')
+    const job = await dispatched(month)
+    await halt(job.id)
+    const { starts } = await month.planned()
+    const head = { job: job.id, fence: 2, state: 'DELETING' }
+    expect(starts).toMatchObject([{ ending: 'csv', run: expect.stringMatching(/^scheduled-[0-9a-f]{12}-2$/), head }])
+    expect(await month.planned()).toMatchObject({ starts })
+  })
+
+  test('starts a new delivery behind its own REGISTERED job, and an old one that comes again too', async () => {
+    const month = await delivered('2025-03', 'one')
+    const first = await dispatched(month)
+    await register(first.id)
+    await month.deliver('two')
+    const { starts: two } = await month.planned()
+    expect(two).toMatchObject([{ head: { job: first.id, fence: 1, state: 'REGISTERED' } }])
+    const name = `${month.slice.distributor}-${month.slice.month}-${two[0]?.run}`
+    const second = await open(month, name, 'schedule', { job: first.id, fence: 1 })
+    await register(second.id)
+    expect(await month.planned()).toMatchObject({ starts: [], already: [{ job: second.id }] })
+    await month.deliver('one')
+    const { starts: again } = await month.planned()
+    expect(again).toMatchObject([{ head: { job: second.id } }])
+    expect(again[0]?.run).not.toBe(two[0]?.run)
+  })
+
+  test("leaves an operator's correction alone and says whose it is, whatever is delivered after it", async () => {
+    const month = await delivered('2025-04')
+    const first = await dispatched(month)
+    await register(first.id)
+    const correction = await open(month, 'M202504-2025-04-abababababababab-1', 'kim', { job: first.id, fence: 1 })
+    await register(correction.id)
+    for (const body of ['one', 'two']) {
+      await month.deliver(body)
+      const { starts, left } = await month.planned()
+      expect(starts).toEqual([])
+      const reason = expect.stringMatching(new RegExp(`^job ${correction.id}, requested by kim, REGISTERED at 20.*Z$`))
+      expect(left).toEqual([{ distributor: month.slice.distributor, reason }])
+    }
+  })
+
+  test("leaves an operator's open job alone, running or halted, and its own halted job of an earlier delivery", async () => {
+    const theirs = await delivered('2025-05')
+    const job = await open(theirs, 'by-hand', 'schedule')
+    const reasonOf = async (month: DeliveredMonth) => (await month.planned()).left[0]?.reason
+    expect(await reasonOf(theirs)).toMatch(/requested by schedule, running since/)
+    await halt(job.id)
+    expect(await reasonOf(theirs)).toMatch(/halted at .* by Stopped$/)
+    const own = await delivered('2025-06')
+    await halt((await dispatched(own)).id)
+    await own.deliver('two')
+    expect(await reasonOf(own)).toMatch(/halted at .* by Stopped, of an earlier delivery$/)
+  })
+
+  test('counts and logs those that it left alone', async () => {
+    const month = await delivered('2025-07')
+    await register((await open(month, 'by-hand', 'kim')).id)
+    const run = testRun(db.connect())
+    const counted = countedBy(run)
+    const warned = vi.spyOn(run.logger, 'warn')
+    await planMonth(
+      { ...run, s3, env: { ...run.env, BUCKET: aws.bucket } },
+      { request: { month: '2025-07' }, monthsBack: 1 },
+    )
+    expect(counted).toContainEqual(['month.left', 1])
+    expect(warned).toHaveBeenCalledWith('distributors left alone', {
+      month: '2025-07',
+      left: [{ distributor: 'M202507', reason: expect.stringContaining('requested by kim') }],
+    })
+  })
+
+  test("loses to an operator's job that comes between the plan and the run", async () => {
+    const month = await delivered('2025-08')
+    const { starts } = await month.planned()
+    const operator = await open(month, 'by-hand', 'kim')
+    await register(operator.id)
+    const late = opening(month.slice, 'late/1', headOf(operator), { expect: { head: starts[0]?.head } })
+    await expect(openJob(testRun(db.connect()), late)).rejects.toMatchObject({ name: 'PlanMoved' })
+  })
+})
+
+describe('an S3 that is busy or away', () => {
+  test.each([
+    ['SlowDown', 503],
+    ['InternalError', 500],
+  ])('answering %s is named, so that the month is planned again', async (code, status) => {
+    const busy = createServer((_, answer) => {
+      answer.writeHead(status, { 'content-type': 'application/xml' })
+      answer.end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>please reduce your rate</Message></Error>`)
+    })
+    await new Promise<void>((resolve) => busy.listen(0, '127.0.0.1', resolve))
+    const endpoint = `http://127.0.0.1:${(busy.address() as AddressInfo).port}`
+    await expect(plan({ month: '2026-10' }, 1, clientOf(endpoint))).rejects.toMatchObject({
+      name: 'StorageUnreachable',
+    })
+    busy.close()
+  })
+
+  test('and one that does not listen at all is named too', async () => {
+    const nobody = clientOf('http://127.0.0.1:1')
+    await expect(plan({ month: '2026-10' }, 1, nobody)).rejects.toMatchObject({ name: 'StorageUnreachable' })
+  })
+})
+
+describe('the month of a scheduled time', () => {
+  test('is that of the moment in Seoul: 1 March 00:10 there is 28 February in UTC', () => {
+    expect(monthOf('2026-02-28T15:10:00Z', 0)).toBe('2026-03')
+    expect(monthOf('2026-02-28T14:59:59Z', 0)).toBe('2026-02')
+  })
+
+  test("is the same however late the delivery comes: the time is the schedule's", () => {
+    // Delivered on time and 20 h late, the input is the same text.
+    expect(monthOf('2026-02-28T15:10:00Z', 1)).toBe('2026-02')
+  })
+
+  test.each([
+    ['2026-11-09T17:00:00Z', 1, '2026-10'],
+    ['2026-01-09T17:00:00Z', 1, '2025-12'],
+    ['2025-12-31T15:00:00Z', 0, '2026-01'],
+    ['2026-03-09T17:00:00Z', 12, '2025-03'],
+  ])('%s, %i months back, is %s', (scheduledAt, monthsBack, month) => {
+    expect(monthOf(scheduledAt, monthsBack)).toBe(month)
+  })
+})

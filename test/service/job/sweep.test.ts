@@ -1,0 +1,279 @@
+import { type PublishCommand, SNSClient } from '@aws-sdk/client-sns'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { LOCK_TTL_MS, SWEEP_JOBS_MAX } from '../../../functions/contract/limits.ts'
+import { openJob } from '../../../functions/job/open-job.ts'
+import { monthDue, sweep } from '../../../functions/job/sweep.ts'
+import type { Run } from '../../../functions/job/task.ts'
+import { markEnded } from '../../../functions/store/job/execution.ts'
+import { writeEvent } from '../../../functions/store/job/outbox.ts'
+import { quietJobs } from '../../../functions/store/job/quiet.ts'
+import { readJob } from '../../../functions/store/job/row.ts'
+import { tryAcquire } from '../../../functions/store/lock/acquire.ts'
+import { openLockClient } from '../../../functions/store/lock/client.ts'
+import { release } from '../../../functions/store/lock/release.ts'
+import { transaction } from '../../../functions/store/mysql/transaction.ts'
+import { newSlice, useTestDatabase } from '../../support/test-database.ts'
+import { countedBy, executionOf, headOf, LIFE, opening, testRun } from '../../support/test-run.ts'
+
+const db = useTestDatabase('sweep')
+const QUIET_S = 600
+const INPUT = { registeredByDay: 28, monthsBack: 1 }
+
+/** A topic that takes everything, or nothing, and what it took. */
+class Topic extends SNSClient {
+  readonly taken: string[] = []
+  refuses = false
+  override send = (async (command: PublishCommand) => {
+    if (this.refuses) throw new Error('the topic is away')
+    this.taken.push(String(command.input.Message))
+    return {}
+  }) as never
+}
+
+const runWith = (topic: Topic, change: Partial<Run> = {}): Run => ({ ...testRun(db.connect()), sns: topic, ...change })
+
+/** A job that was opened `minutes` ago and has done nothing since. */
+const openedAgo = async (minutes: number, token = 'a/1') => {
+  const slice = await newSlice(db.outside)
+  const job = await openJob(testRun(db.connect()), opening(slice, token, null))
+  await db.outside.change('update job set opened_at = current_timestamp(6) - interval ? minute where id = ?', [
+    minutes,
+    job.id,
+  ])
+  return { slice, job }
+}
+
+const closeAll = () =>
+  Promise.all([
+    db.outside.change('update job set closed_at = current_timestamp(6) where closed_at is null'),
+    db.outside.change('update outbox set published_at = current_timestamp(6) where published_at is null'),
+  ])
+
+beforeEach(closeAll)
+
+describe('an open job without a lock', () => {
+  test('is halted after a while, saying why, and its lock can be acquired and its job resumed', async () => {
+    const { slice, job } = await openedAgo(15)
+    const topic = new Topic()
+    expect(await sweep(runWith(topic), INPUT, QUIET_S)).toMatchObject({ halted: [job.id], locked: [], unknown: [] })
+    const row = await readJob(db.outside, job.id)
+    expect(row).toMatchObject({ fence: job.fence + 1, halt_error: 'Abandoned', lock_token: null })
+    expect(topic.taken.map((text) => JSON.parse(text))).toMatchObject([
+      { type: 'JobHalted', job: job.id, error: 'Abandoned', distributor: slice.distributor, fence: job.fence + 1 },
+    ])
+    const resumed = await openJob(testRun(db.connect()), opening(slice, 'b/2', { job: job.id, fence: job.fence + 1 }))
+    expect(resumed).toMatchObject({ id: job.id, outcome: 'taken over' })
+  })
+
+  test('is halted once: a second sweep changes nothing', async () => {
+    const { job } = await openedAgo(15)
+    await sweep(runWith(new Topic()), INPUT, QUIET_S)
+    const topic = new Topic()
+    expect(await sweep(runWith(topic), INPUT, QUIET_S)).toMatchObject({ halted: [], published: 0 })
+    expect(topic.taken).toEqual([])
+    expect(await readJob(db.outside, job.id)).toMatchObject({ fence: job.fence + 1 })
+  })
+
+  test('is halted once by two sweeps side by side', async () => {
+    const { job } = await openedAgo(15)
+    const reports = await Promise.all([1, 2].map(() => sweep(runWith(new Topic()), INPUT, QUIET_S)))
+    expect(reports.flatMap(({ halted }) => halted)).toEqual([job.id])
+    const events = await db.outside.rows('select id from outbox where job_id = ?', [job.id])
+    expect(events).toHaveLength(1)
+  })
+
+  test('is left alone while it is young', async () => {
+    const { job } = await openedAgo(5)
+    expect(await sweep(runWith(new Topic()), INPUT, QUIET_S)).toMatchObject({ halted: [] })
+    expect(await readJob(db.outside, job.id)).toMatchObject({ fence: job.fence, halted_at: null })
+  })
+
+  test('is left alone while its ledger is marked, whatever its age', async () => {
+    const { job } = await openedAgo(15)
+    await db.outside.change(
+      `insert into job_chunk (job_id, phase, number, from_isrc, row_count, marked_at)
+       values (?, 'delete', 0, 'KRA000000000', 1, current_timestamp(6) - interval 1 minute)`,
+      [job.id],
+    )
+    expect(await sweep(runWith(new Topic()), INPUT, QUIET_S)).toMatchObject({ halted: [] })
+  })
+
+  test('is left alone just after a transition', async () => {
+    const { job } = await openedAgo(15)
+    await db.outside.change(`update job set state = 'DELETED', deleted_at = current_timestamp(6) where id = ?`, [
+      job.id,
+    ])
+    expect(await sweep(runWith(new Topic()), INPUT, QUIET_S)).toMatchObject({ halted: [] })
+  })
+})
+
+describe('an open job whose execution is known to have ended', () => {
+  const end = (token: string, change: { startedMs?: number; redrives?: number } = {}) => {
+    const life = { startedMs: Date.parse(LIFE.startedAt), redrives: 0, ...change }
+    const { database } = testRun(db.connect())
+    return transaction(database, () => markEnded(database, executionOf(token), life))
+  }
+
+  test('is halted at the next sweep, though it was at work a moment ago', async () => {
+    const { job } = await openedAgo(0, 'ended/1')
+    expect(await sweep(runWith(new Topic()), INPUT, QUIET_S)).toMatchObject({ halted: [] })
+    await end('ended/1')
+    expect(await sweep(runWith(new Topic()), INPUT, QUIET_S)).toMatchObject({ halted: [job.id] })
+  })
+
+  test('in an earlier life, or before it was redriven, is left alone', async () => {
+    await openedAgo(0, 'again/1')
+    await end('again/1', { startedMs: Date.parse('2026-01-01T00:00:00Z') })
+    expect(await sweep(runWith(new Topic()), INPUT, QUIET_S)).toMatchObject({ halted: [] })
+    const { job } = await openedAgo(0, 'redriven/1')
+    await db.outside.change('update job set execution_redrives = 1 where id = ?', [job.id])
+    await end('redriven/1')
+    expect(await sweep(runWith(new Topic()), INPUT, QUIET_S)).toMatchObject({ halted: [] })
+    await end('redriven/1', { redrives: 1 })
+    expect(await sweep(runWith(new Topic()), INPUT, QUIET_S)).toMatchObject({ halted: [job.id] })
+  })
+})
+
+describe('an open job that somebody locked', () => {
+  test('is left alone, and halted by a later sweep once the lock is gone', async () => {
+    const { slice, job } = await openedAgo(15)
+    const client = await openLockClient(testRun(db.outside).env)
+    expect(await tryAcquire(client, slice, 'a/1', LOCK_TTL_MS)).toBeNull()
+    expect(await sweep(runWith(new Topic()), INPUT, QUIET_S)).toMatchObject({ halted: [], locked: [job.id] })
+    await release(client, slice, 'a/1')
+    expect(await sweep(runWith(new Topic()), INPUT, QUIET_S)).toMatchObject({ halted: [job.id] })
+    client.disconnect()
+  })
+
+  test('does not hide the quiet ones behind it, however many stay locked', async () => {
+    const client = await openLockClient(testRun(db.outside).env)
+    const locked: number[] = []
+    for (let number = 0; number <= SWEEP_JOBS_MAX; number += 1) {
+      const { slice, job } = await openedAgo(60, `locked-${number}/1`)
+      await tryAcquire(client, slice, `locked-${number}/1`, LOCK_TTL_MS)
+      locked.push(job.id)
+    }
+    const { job } = await openedAgo(15)
+    expect(await sweep(runWith(new Topic()), INPUT, QUIET_S)).toMatchObject({ halted: [job.id], locked })
+    client.disconnect()
+  })
+
+  test('is left alone where Valkey does not say', async () => {
+    const { job } = await openedAgo(15)
+    const silent = { eval: () => Promise.reject(new Error('connection refused')) }
+    const run = runWith(new Topic(), { lock: async () => silent })
+    expect(await sweep(run, INPUT, QUIET_S)).toMatchObject({ halted: [], unknown: [job.id] })
+    expect(await readJob(db.outside, job.id)).toMatchObject({ fence: job.fence, halted_at: null })
+  })
+})
+
+describe('a job that is no longer the one that was seen', () => {
+  test('is left alone: taken over between the look and the halt', async () => {
+    const { slice, job } = await openedAgo(15)
+    let taken = false
+    const run = runWith(new Topic(), {
+      lock: async () => ({
+        // Between the sweeper's look at the lock and its halt, another run takes over.
+        eval: async () => {
+          if (!taken) await openJob(testRun(db.connect()), opening(slice, 'b/2', headOf(job)))
+          taken = true
+          return null
+        },
+      }),
+    })
+    expect(await sweep(run, INPUT, QUIET_S)).toMatchObject({ halted: [] })
+    expect(await readJob(db.outside, job.id)).toMatchObject({ lock_token: 'b/2', halted_at: null })
+  })
+
+  test('is left alone though its number and fence are the same: the database went back, and another run was given them', async () => {
+    const { job } = await openedAgo(15)
+    const run = runWith(new Topic(), {
+      lock: async () => ({
+        eval: async () => {
+          await db.outside.change(`update job set execution = 'arn:execution:b', lock_token = 'b/2' where id = ?`, [
+            job.id,
+          ])
+          return null
+        },
+      }),
+    })
+    expect(await sweep(run, INPUT, QUIET_S)).toMatchObject({ halted: [] })
+    expect(await readJob(db.outside, job.id)).toMatchObject({ fence: job.fence, lock_token: 'b/2', halted_at: null })
+  })
+
+  test('is no quiet job once it is halted, REGISTERED or closed', async () => {
+    for (const change of [
+      'halted_at = current_timestamp(6)',
+      `state = 'REGISTERED'`,
+      'closed_at = current_timestamp(6)',
+    ]) {
+      const { job } = await openedAgo(15)
+      await db.outside.change(`update job set ${change} where id = ?`, [job.id])
+    }
+    expect(await quietJobs(db.outside, QUIET_S)).toEqual([])
+  })
+})
+
+describe('the outbox', () => {
+  test('is emptied, more than one batch of it, oldest first', async () => {
+    const { job } = await openedAgo(1)
+    for (let number = 0; number < 150; number += 1) await writeEvent(db.outside, job.id, 'JobHalted', { number })
+    const topic = new Topic()
+    expect(await sweep(runWith(topic), INPUT, QUIET_S)).toMatchObject({ published: 150, pending: 0 })
+    expect(topic.taken.map((text) => JSON.parse(text).number)).toEqual(
+      Array.from({ length: 150 }, (_, number) => number),
+    )
+  })
+
+  test('keeps what the topic refuses, and the sweep says so without failing', async () => {
+    const { job } = await openedAgo(1)
+    await writeEvent(db.outside, job.id, 'JobHalted', {})
+    const topic = new Topic()
+    topic.refuses = true
+    expect(await sweep(runWith(topic), INPUT, QUIET_S)).toMatchObject({ published: 0, pending: 1 })
+    topic.refuses = false
+    expect(await sweep(runWith(topic), INPUT, QUIET_S)).toMatchObject({ published: 1, pending: 0 })
+  })
+})
+
+describe('the month that is due', () => {
+  test.each([
+    ['before its day', '2026-10-11T14:59:59Z', 1, null],
+    ['on its day, in Seoul', '2026-10-11T15:00:00Z', 1, '2026-09'],
+    ['until the end of the month, in Seoul', '2026-10-31T14:59:59Z', 1, '2026-09'],
+    ['not on the first of the next one, in Seoul', '2026-10-31T15:00:00Z', 1, null],
+    ['over the turn of the year', '2026-01-20T00:00:00Z', 1, '2025-12'],
+    ['its own month, where the schedule registers that', '2026-10-20T00:00:00Z', 0, '2026-10'],
+  ])('%s', (_, now, monthsBack, expected) => {
+    expect(monthDue(new Date(now), 12, monthsBack)).toBe(expected)
+  })
+
+  test('is overdue for each active distributor without a REGISTERED job of it, whatever else was registered', async () => {
+    const due = { registeredByDay: 1, monthsBack: 1 }
+    await db.outside.change('update distributor set active = false')
+    const month = monthDue(new Date(), 1, 1) ?? ''
+    const look = async () => {
+      const run = runWith(new Topic())
+      const [counted, warned] = [countedBy(run), vi.spyOn(run.logger, 'warn')]
+      const { overdue } = await sweep(run, due, QUIET_S)
+      expect(counted).toContainEqual(['month.overdue', overdue])
+      return {
+        overdue,
+        named: warned.mock.calls.flatMap(([text, line]) => (text === 'the month is overdue' ? [line] : [])),
+      }
+    }
+    expect(await look()).toEqual({ overdue: 0, named: [] })
+    const [settled, halted] = [await newSlice(db.outside, month), await newSlice(db.outside, month)]
+    const correction = await newSlice(db.outside, '2020-01')
+    for (const slice of [settled, halted, correction]) {
+      const job = await openJob(testRun(db.connect()), opening(slice, `${slice.distributor}/1`, null))
+      const change =
+        slice === halted
+          ? 'halted_at = current_timestamp(6)'
+          : `state = 'REGISTERED', registered_at = current_timestamp(6)`
+      await db.outside.change(`update job set ${change} where id = ?`, [job.id])
+    }
+    const late = [halted.distributor, correction.distributor].toSorted()
+    expect(await look()).toEqual({ overdue: 2, named: [{ month, count: 2, overdue: late }] })
+  })
+})

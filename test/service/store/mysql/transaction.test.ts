@@ -1,0 +1,183 @@
+import { describe, expect, test } from 'vitest'
+import { FAILURE_FAMILIES, Failure } from '../../../../functions/contract/failures.ts'
+import { FENCE_PATIENCE_S, LOCK_PATIENCE_S, TRANSACTION_TRIES_MAX } from '../../../../functions/contract/limits.ts'
+import { openJob } from '../../../../functions/job/open-job.ts'
+import type { Database } from '../../../../functions/store/mysql/database.ts'
+import { databaseFailure } from '../../../../functions/store/mysql/failure.ts'
+import { exclusively, isDuplicateKey, statement, transaction } from '../../../../functions/store/mysql/transaction.ts'
+import { loadChunk, totalsOf } from '../../../../functions/store/share-ratio.ts'
+import { linesOf, newSlice, useTestDatabase } from '../../../support/test-database.ts'
+import { opening, testRun } from '../../../support/test-run.ts'
+
+const db = useTestDatabase('transaction')
+
+const error = (more: object): Error => Object.assign(new Error('as the driver says it'), more)
+const connectionOf = async (database: Database): Promise<number> => {
+  const [row] = await database.rows<{ id: number }>('select connection_id() as id')
+  return row?.id ?? 0
+}
+
+const WAYS = [
+  ['a transaction', transaction],
+  ['a statement', statement],
+] as const
+
+/** The connections of each try of a work that fails so at first. */
+const triesOf = async (way: typeof transaction, first: Error): Promise<number[]> => {
+  const database = db.connect()
+  const connections: number[] = []
+  await way(database, async () => {
+    if (connections.push(await connectionOf(database)) === 1) throw first
+  })
+  return connections
+}
+
+/** How the work ends that always fails so, and after how many tries. */
+const endOf = async (way: typeof transaction, always: Error): Promise<{ tries: number; end: unknown }> => {
+  const database = db.connect()
+  let tries = 0
+  const end = await way(database, async () => {
+    tries += 1
+    throw always
+  }).catch((thrown: unknown) => thrown)
+  return { tries, end }
+}
+
+describe.each(WAYS)('%s', (_, way) => {
+  test.each([[{ errno: 1213 }], [{ errno: 1205 }]])('is run again on its own connection after %j', async (more) => {
+    const [first, second] = await triesOf(way, error(more))
+    expect(second).toBe(first)
+  })
+
+  test.each([
+    ...[1290, 1836, 1040, 1045, 1203, 1053, 1317, 1927, 3118, 4031].map((errno) => ({ errno })),
+    ...['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'ENOTFOUND'].map((code) => ({ code, errno: -111 })),
+    { code: 'PROTOCOL_SEQUENCE_TIMEOUT' },
+    { code: 'AUTH_SWITCH_PLUGIN_ERROR', fatal: true },
+    { fatal: true },
+  ])('is run again on a new connection after %j', async (more) => {
+    const tries = await triesOf(way, error(more))
+    expect(tries).toHaveLength(2)
+    expect(new Set(tries).size).toBe(2)
+  })
+
+  test.each([
+    ['an error that MySQL did not send', error({})],
+    ['an error of the program', error({ code: 'ERR_INVALID_ARG_TYPE' })],
+    ['an error of the driver about a statement', error({ fatal: false, code: 'ER_PARSE_ERROR' })],
+  ])('is given up at once for %s, which passes as it is', async (_, always) => {
+    expect(await endOf(way, always)).toEqual({ tries: 1, end: always })
+  })
+
+  test('is given up at once for a failure with a name of its own, whatever caused it', async () => {
+    const failure = Object.assign(new Failure('StaleFence', 'Another run took over'), { errno: 1213 })
+    expect(await endOf(way, failure)).toEqual({ tries: 1, end: failure })
+  })
+
+  test.each([
+    ...[1044, 1049, 1142, 1146, 1148, 1153, 1193, 1665, 3024, 3948].map((errno) => ['DatabaseMisconfigured', errno]),
+    ...[3, 1021, 1026, 1114].map((errno) => ['DatabaseFull', errno]),
+    ...[1451, 1452, 1644, 3819].map((errno) => ['ConstraintRefused', errno]),
+    ...[1062, 1264, 1366, 1406, 9999].map((errno) => ['DatabaseRefused', errno]),
+  ] as [string, number][])('is given up at once by the name %s after %i', async (name, errno) => {
+    const refused = error({ errno, fatal: true })
+    const { tries, end } = await endOf(way, refused)
+    expect(tries).toBe(1)
+    expect(end).toMatchObject({ name, errno, cause: refused })
+    expect(end).toHaveProperty('message', expect.stringContaining(`as the driver says it (error ${errno}).`))
+  })
+
+  test.each([
+    ['DatabaseUnreachable', { errno: 1213 }],
+    ['DatabaseBlocked', { errno: 1205 }],
+    ['DatabaseReadOnly', { errno: 1290 }],
+    ['DatabaseLoginRefused', { errno: 1045, fatal: true }],
+    ['DatabaseLoginRefused', { errno: 3118, fatal: true }],
+  ])('ends as %s where %j lasts, and the engine tries again later', async (name, more) => {
+    const { tries, end } = await endOf(way, error(more))
+    expect(tries).toBe(TRANSACTION_TRIES_MAX)
+    expect(end).toMatchObject({ name })
+    expect(FAILURE_FAMILIES[(end as Failure).name]).toBe('transient')
+  })
+
+  test('is given up by name once its tries are used up', async () => {
+    const always = error({ errno: 1213 })
+    const { tries, end } = await endOf(way, always)
+    expect(tries).toBe(TRANSACTION_TRIES_MAX)
+    expect(end).toMatchObject({ name: 'DatabaseUnreachable', cause: always })
+    expect(end).toHaveProperty(
+      'message',
+      expect.stringContaining(`after ${TRANSACTION_TRIES_MAX} tries: as the driver`),
+    )
+  })
+
+  test('is given up by name where the pause before the next try would outlast the deadline', async () => {
+    const database = db.connect(3_000)
+    let tries = 0
+    const late = way(database, async () => {
+      tries += 1
+      await database.rows('select 1')
+      while (database.leftMs > 0) await new Promise((resume) => setTimeout(resume, 10))
+      throw Object.assign(new Error(''), { errno: 1213 })
+    })
+    await expect(late).rejects.toMatchObject({ name: 'DatabaseUnreachable' })
+    await expect(late).rejects.toThrow('connection lost')
+    expect(tries).toBe(1)
+  })
+})
+
+test('whatever ends a transaction early, none of its rows stay', async () => {
+  for (const thrown of [error({}), error({ errno: 9999 }), new Failure('ChunkMismatch', 'no')]) {
+    const slice = await newSlice(db.outside)
+    const database = db.connect()
+    const work = transaction(database, async () => {
+      await loadChunk(database, slice, linesOf(0, 2))
+      throw thrown
+    })
+    await expect(work).rejects.toThrow(thrown.message)
+    await database.rows('select 1')
+    expect((await totalsOf(db.outside, slice)).rows).toBe(0)
+  }
+})
+
+test('only 1062 is a duplicate key', () => {
+  expect(isDuplicateKey(databaseFailure(error({ errno: 1062 })))).toBe(true)
+  expect(isDuplicateKey(databaseFailure(error({ errno: 1213 })))).toBe(false)
+})
+
+describe('work that holds the job row', () => {
+  const newJob = async () => openJob(testRun(db.connect()), opening(await newSlice(db.outside), 'a/1', null))
+
+  test('is impatient with whoever stands in its way, and only as long as it lasts', async () => {
+    const database = db.connect()
+    const { id } = await newJob()
+    expect(await exclusively(database, id, async () => database.patienceS)).toBe(FENCE_PATIENCE_S)
+    await expect(exclusively(database, id, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
+    expect(database.patienceS).toBe(LOCK_PATIENCE_S)
+  })
+
+  test('passes on what is wrong besides the wait for the row', async () => {
+    const thrown = error({ errno: 1062 })
+    const work = exclusively(db.connect(), (await newJob()).id, () => Promise.reject(thrown))
+    await expect(work).rejects.toMatchObject({ cause: thrown })
+    const elsewhere = db.connect()
+    const rows = elsewhere.rows.bind(elsewhere)
+    elsewhere.rows = async (sql, params, options) => {
+      if (sql.includes('for update')) throw thrown
+      return await rows(sql, params, options)
+    }
+    await expect(exclusively(elsewhere, 1, async () => 'done')).rejects.toMatchObject({ cause: thrown })
+  })
+
+  test('keeps everybody else out until it ends', async () => {
+    const { id } = await newJob()
+    const order: string[] = []
+    const inside = async (name: string) => {
+      order.push(`${name} begins`)
+      await new Promise((resume) => setTimeout(resume, 50))
+      order.push(`${name} ends`)
+    }
+    await Promise.all(['a', 'b'].map((name) => exclusively(db.connect(), id, () => inside(name))))
+    expect(order.map((line) => line.slice(2))).toEqual(['begins', 'ends', 'begins', 'ends'])
+  })
+})

@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'vitest'
+import * as limits from '../../../functions/contract/limits.ts'
+import { SUPPORT, TASKS } from '../../../functions/contract/tasks.ts'
+
+/** What must stay true between the numbers, whoever turns one of them. */
+describe('the numbers fit each other', () => {
+  const lockCallMs = limits.LOCK_CONNECT_TIMEOUT_MS + limits.LOCK_COMMAND_TIMEOUT_MS
+  const statementMs = limits.DATABASE_CONNECT_TIMEOUT_MS + limits.STATEMENT_TIMEOUT_MS
+
+  test('a silent Valkey and then a silent MySQL fail before any Lambda is cut off', () => {
+    for (const task of Object.values(TASKS)) expect(lockCallMs).toBeLessThan((task.lambdaTimeoutS * 1_000) / 2)
+  })
+
+  test('a chunk loop keeps time for a lock call, a slow statement, and the answer', () => {
+    expect(limits.CHUNK_RESERVE_MS).toBeGreaterThan(lockCallMs + statementMs + limits.ANSWER_RESERVE_MS)
+  })
+
+  test('one S3 request has time for all of its attempts, and one event for an attempt', () => {
+    const attemptsMs = limits.AWS_ATTEMPTS_MAX * limits.AWS_REQUEST_TIMEOUT_MS
+    expect(limits.AWS_CALL_TIMEOUT_MS).toBeGreaterThanOrEqual(attemptsMs + 1_000)
+    expect(limits.TOPIC_CALL_TIMEOUT_MS).toBeGreaterThan(limits.TOPIC_REQUEST_TIMEOUT_MS)
+  })
+
+  test('a chunk loop that waited for S3 as long as it may still does a chunk', () => {
+    const objectMs = limits.AWS_CALL_TIMEOUT_MS + limits.OBJECT_TRANSFER_MS
+    expect(TASKS.RegisterChunk.lambdaTimeoutS * 1_000).toBeGreaterThan(objectMs + 2 * limits.CHUNK_RESERVE_MS)
+    // Meanwhile nothing extends the lock.
+    expect(limits.LOCK_TTL_MS).toBeGreaterThan(2 * (objectMs + limits.CHUNK_RESERVE_MS))
+  })
+
+  test('the answer has time behind the last thing that is tried, and a task has time before it', () => {
+    expect(limits.ANSWER_RESERVE_MS).toBeGreaterThanOrEqual(limits.KILL_RESERVE_MS + 1_000)
+    for (const task of Object.values({ ...TASKS, ...SUPPORT }))
+      expect(task.lambdaTimeoutS * 1_000).toBeGreaterThan(limits.ANSWER_RESERVE_MS + lockCallMs + statementMs / 2)
+  })
+
+  test('a silent topic costs seconds of its run, and never the task', () => {
+    const publishMs = limits.PUBLISH_BUDGET_MS + limits.TOPIC_CALL_TIMEOUT_MS
+    expect(publishMs).toBeLessThanOrEqual(20_000)
+    expect(publishMs + statementMs + limits.ANSWER_RESERVE_MS).toBeLessThan(TASKS.PublishEvents.lambdaTimeoutS * 1_000)
+    expect(publishMs).toBeLessThan(limits.SWEEP_RESERVE_MS)
+  })
+
+  test('a chunk task does work before it stops for time', () => {
+    for (const task of [TASKS.DeleteChunk, TASKS.RegisterChunk])
+      expect(task.lambdaTimeoutS * 1_000).toBeGreaterThan(2 * limits.CHUNK_RESERVE_MS)
+  })
+
+  test('the lock outlives the longest guarded task, which extends it only once', () => {
+    const longest = Math.max(
+      TASKS.PlanDelete.lambdaTimeoutS,
+      TASKS.MarkDeleted.lambdaTimeoutS,
+      TASKS.MarkRegistered.lambdaTimeoutS,
+    )
+    expect(limits.LOCK_TTL_MS).toBeGreaterThan((longest + limits.TASK_MARGIN_S) * 1_000)
+  })
+
+  test('the lock outlives a slow chunk many times', () => {
+    expect(limits.LOCK_TTL_MS).toBeGreaterThan(5 * (lockCallMs + statementMs))
+  })
+
+  test('a scan of a whole slice ends within its task', () => {
+    expect(limits.SCAN_TIMEOUT_MS).toBeLessThan(TASKS.MarkRegistered.lambdaTimeoutS * 1_000)
+    expect(limits.SCAN_TIMEOUT_MS).toBeLessThan(TASKS.MarkDeleted.lambdaTimeoutS * 1_000)
+    expect(limits.SCAN_TIMEOUT_MS + limits.ANSWER_RESERVE_MS).toBeLessThan(SUPPORT.Inspect.lambdaTimeoutS * 1_000)
+  })
+
+  test('who keeps others waiting is killed before they give up, one after another in a raise', () => {
+    expect(limits.LOCK_PATIENCE_S).toBeLessThan(limits.LOCK_WAIT_TIMEOUT_S)
+    expect(4 * limits.FENCE_PATIENCE_S).toBeLessThan(limits.LOCK_WAIT_TIMEOUT_S)
+    expect(limits.LOCK_WAIT_TIMEOUT_S * 1_000).toBeLessThan(limits.STATEMENT_TIMEOUT_MS)
+  })
+
+  test('a raise gives a chunk in flight more time than a chunk takes', () => {
+    expect(limits.FENCE_PATIENCE_S).toBeGreaterThanOrEqual(2)
+  })
+
+  test('an event fits into one message, whatever its texts are', () => {
+    const [texts, bytesPerCharMax] = [8, 6]
+    expect(texts * bytesPerCharMax * limits.EVENT_TEXT_CHARS_MAX).toBeLessThan(limits.EVENT_BYTES_MAX / 2)
+  })
+
+  test('a track fits into a chunk', () => {
+    expect(limits.TRACK_ROWS_MAX).toBeLessThanOrEqual(limits.CHUNK_ROWS_MAX)
+  })
+
+  test('an execution outlasts several waits for a held lock, and a file may be as large as one upload', () => {
+    expect(limits.EXECUTION_TIMEOUT_S * 1_000).toBeGreaterThan(10 * limits.LOCK_TTL_MS)
+    expect(limits.SOURCE_BYTES_MAX).toBe(5_368_709_120)
+  })
+
+  test('no structure of the stage comes to a limit of the language before a limit of ours', () => {
+    // A Map throws a RangeError at 2^24 entries; row numbers and lines are kept in 32 bits.
+    expect(limits.DISTINCT_VALUES_MAX).toBeLessThan(2 ** 23)
+    const blank = limits.BLANK_LINES_FREE + limits.BLANK_LINES_PER_RECORD * limits.SOURCE_ROWS_MAX
+    expect(limits.SOURCE_ROWS_MAX + blank).toBeLessThan(2 ** 32)
+  })
+
+  test('a bomb is refused early, and errors are shown before their count ends', () => {
+    // gzip can do 1,032: the limit is below it, and far above what CSV of shares comes to.
+    expect(limits.EXPANSION_MAX).toBeLessThan(1_032 / 2)
+    expect(limits.EXPANSION_FREE_BYTES).toBeLessThan(limits.SOURCE_BYTES_MAX / 10)
+    expect(limits.REJECT_ERRORS_MAX).toBeLessThan(limits.ERRORS_COUNTED_MAX)
+  })
+
+  test("every Lambda ends within AWS's 15 minutes", () => {
+    for (const task of Object.values({ ...TASKS, ...SUPPORT })) expect(task.lambdaTimeoutS).toBeLessThanOrEqual(900)
+  })
+})

@@ -1,0 +1,62 @@
+import { readdirSync } from 'node:fs'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { SLICE_MONTHS_MAX } from '../../../functions/contract/limits.ts'
+import {
+  InspectInput,
+  isMonthRange,
+  OperateInput,
+  operatorFunctionName,
+} from '../../../functions/contract/operations.ts'
+import { readPlace } from '../../../functions/contract/place-env.ts'
+import { isoTime } from '../../../functions/store/mysql/time.ts'
+import { MIGRATIONS } from '../../../functions/store/schema/migration-files.ts'
+
+const monthAt = (index: number): string =>
+  `${2000 + Math.floor(index / 12)}-${String((index % 12) + 1).padStart(2, '0')}`
+
+describe('a range of months', () => {
+  test('ends where it begins or later, and within its limit', () => {
+    fc.assert(
+      fc.property(fc.nat(1_199), fc.nat(1_199), (from, to) => {
+        expect(isMonthRange(monthAt(from), monthAt(to))).toBe(to >= from && to < from + SLICE_MONTHS_MAX)
+      }),
+    )
+  })
+
+  test('is asked of every question that has one', () => {
+    for (const question of ['slices', 'checks']) {
+      expect(InspectInput.safeParse({ question, from: '2026-12', to: '2027-01' }).success).toBe(true)
+      expect(InspectInput.safeParse({ question, from: '2026-12', to: '2026-11' }).success).toBe(false)
+      expect(InspectInput.safeParse({ question, from: '2026-12', to: '2028-12' }).success).toBe(false)
+    }
+  })
+})
+
+test('what an operator leaves out has its default', () => {
+  expect(InspectInput.parse({ question: 'audit' })).toEqual({ question: 'audit', limit: 100 })
+  expect(OperateInput.parse({ action: 'stop', caller: 'kim', job: 1 })).toMatchObject({ why: '' })
+})
+
+test('the functions for operators are found by their stage', () => {
+  expect(operatorFunctionName('prod', 'Inspect')).toBe('sharelock-prod-inspect')
+})
+
+test('a place without its machines is refused, naming the variable', () => {
+  const good = { STAGE: 'x', BUCKET: 'b', STATE_MACHINE_ARN: 'arn:aws:a', DISPATCH_MACHINE_ARN: 'arn:aws:b' }
+  expect(readPlace(good)).toEqual({
+    stage: 'x',
+    bucket: 'b',
+    stateMachineArn: 'arn:aws:a',
+    dispatchMachineArn: 'arn:aws:b',
+  })
+  expect(() => readPlace({ ...good, STATE_MACHINE_ARN: undefined })).toThrow(/STATE_MACHINE_ARN/)
+})
+
+test('the list of migrations is that of the folder', () => {
+  expect(readdirSync('functions/store/schema/migrations').toSorted()).toEqual([...MIGRATIONS])
+})
+
+test("MySQL's moments become ISO 8601 in UTC with milliseconds", () => {
+  expect(isoTime('2026-10-10 02:00:00.123456')).toBe('2026-10-10T02:00:00.123Z')
+})

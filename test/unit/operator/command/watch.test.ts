@@ -1,0 +1,199 @@
+import { describe, expect, test } from 'vitest'
+import type { JobReport, PhaseReport, SliceReport } from '../../../../functions/contract/reports.ts'
+import { exitCodeOf, progressText } from '../../../../operator/command/progress-text.ts'
+import type { Clients } from '../../../../operator/operations/clients.ts'
+import { operationError } from '../../../../operator/operations/failures.ts'
+import { lookAt } from '../../../../operator/operations/look.ts'
+import { OperationError, type Progress } from '../../../../operator/operations/operations.ts'
+import { watchRun } from '../../../../operator/operations/watch.ts'
+
+/* Looks at a run whose services answer as the test says. */
+const ARN = 'arn:aws:states:r:1:execution:M:run-1'
+const SLICE = { distributor: 'ARIA', month: '2026-10' }
+const INPUT = JSON.stringify({ ...SLICE, source: { key: 'incoming/a' } })
+
+const phase = (rowsMarked: number): PhaseReport => ({
+  chunks: 4,
+  marked: 0,
+  rows: 1_000,
+  rowsMarked,
+  lastMarkedAt: null,
+  map: '....',
+})
+const jobOf = (rowsMarked: number): JobReport => ({
+  ...{
+    job: 7,
+    state: 'REGISTERING',
+    status: 'being replaced',
+    fence: 2,
+    execution: ARN,
+    requestedBy: 'kim',
+    isUndo: false,
+  },
+  source: { digest: 'a'.repeat(64), rows: 1_000, shareSum: '1.000000' },
+  at: { created: '', opened: '', deleted: null, registering: null, registered: null, closed: null },
+  halt: null,
+  delete: phase(1_000),
+  register: phase(rowsMarked),
+})
+
+type Answer =
+  | { readonly status?: string; readonly output?: object; readonly error?: string; readonly cause?: string }
+  | Error
+
+/** Each look takes the next answer of Step Functions and the next report; the last ones last. */
+const clientsOf = (answers: Answer[], reports: (SliceReport | Error)[]): Clients => {
+  const next = <T>(list: T[]): T => (list.length > 1 ? list.shift() : list[0]) as T
+  const send = async (command: object) => {
+    if (command.constructor.name === 'GetExecutionHistoryCommand')
+      return { events: [{ type: 'TaskScheduled' }, { stateEnteredEventDetails: { name: 'RegisterChunk' } }] }
+    const answer = next(answers)
+    if (answer instanceof Error) throw answer
+    return { status: 'RUNNING', name: 'run-1', input: INPUT, ...answer, output: JSON.stringify(answer.output) }
+  }
+  const inspect = async () => {
+    const report = next(reports)
+    if (report instanceof Error) throw report
+    return report
+  }
+  return { sfn: { send }, inspect } as unknown as Clients
+}
+
+const report = (...jobs: JobReport[]): SliceReport => ({ ...SLICE, jobs, undo: null, lock: null, audit: [] })
+const outage = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+
+const all = async (clients: Clients, signal?: AbortSignal): Promise<Progress[]> => {
+  const seen: Progress[] = []
+  for await (const progress of watchRun(clients, ARN, 1, signal)) seen.push(progress)
+  return seen
+}
+
+describe('a look', () => {
+  test('names the Map for a task inside it, and tells the speed since the look before', async () => {
+    const clients = clientsOf([{}], [report(jobOf(100)), report(jobOf(300)), report(jobOf(300))])
+    const first = await lookAt(clients, ARN)
+    expect(first.progress).toMatchObject({ ...SLICE, at: 'RegisterChunks', rowsPerS: null, secondsLeft: null })
+    const earlier = { ...first, atMs: Date.now() - 2_000 }
+    const second = await lookAt(clients, ARN, earlier)
+    // 200 rows in two seconds, 700 are left; a little more time may have passed.
+    expect(second.progress.rowsPerS).toBeGreaterThan(0)
+    expect(second.progress.rowsPerS).toBeLessThanOrEqual(100)
+    expect(second.progress.secondsLeft).toBeGreaterThanOrEqual(7)
+    // No chunk ended since: the speed is the one known.
+    expect((await lookAt(clients, ARN, second)).progress.rowsPerS).toBe(second.progress.rowsPerS)
+  })
+
+  test('is made without the job where Inspect does not answer, and says so', async () => {
+    const clients = clientsOf([{}], [report(jobOf(100)), new OperationError('Unreachable', 'MySQL is away')])
+    const first = await lookAt(clients, ARN)
+    const { progress } = await lookAt(clients, ARN, first)
+    expect(progress).toMatchObject({ status: 'RUNNING', job: { job: 7 }, trouble: 'MySQL is away' })
+    expect(progressText(progress)).toMatch(/10 % {2}100 of 1,000 rows {2}\(MySQL is away\)$/)
+  })
+
+  test("shows a job only while it is this execution's own", async () => {
+    const taken = { ...jobOf(100), execution: 'arn:aws:states:r:1:execution:M:run-2' }
+    expect((await lookAt(clientsOf([{}], [report(taken)]), ARN)).progress.job).toBeNull()
+  })
+
+  test('makes a sentence of a failure, with a remedy and an exit code', async () => {
+    const cause = JSON.stringify({ errorType: 'ChunkMismatch', errorMessage: 'Chunk 3 has 9 rows.' })
+    const failed = clientsOf(
+      [{ status: 'FAILED', error: 'ChunkMismatch', cause }],
+      [report({ ...jobOf(0), status: 'halted' })],
+    )
+    const { progress } = await lookAt(failed, ARN)
+    expect(progress.failure).toMatchObject({
+      error: 'ChunkMismatch',
+      cause: 'Chunk 3 has 9 rows.',
+      remedy: expect.stringContaining('--supersede --force'),
+    })
+    expect(exitCodeOf(progress)).toBe(5)
+    const stopped = await lookAt(clientsOf([{ status: 'ABORTED' }], [report()]), ARN)
+    expect(stopped.progress.failure).toMatchObject({
+      error: 'ExecutionABORTED',
+      cause: expect.stringContaining('gave no reason'),
+    })
+    const held = await lookAt(clientsOf([{ status: 'FAILED', error: 'LockHeld', cause: 'held' }], [report()]), ARN)
+    expect(exitCodeOf(held.progress)).toBe(4)
+  })
+
+  test.each([
+    [
+      { job: { id: 7, state: 'REGISTERED', outcome: 'opened' }, staged: { rows: 1_000 } },
+      'registered 1000 rows as job 7',
+    ],
+    [
+      { job: { id: 6, state: 'REGISTERED', outcome: 'already registered' } },
+      'changed nothing: job 6 had registered exactly this source before',
+    ],
+    [
+      {
+        job: { id: 7, state: 'REGISTERED', outcome: 'opened' },
+        staged: { rows: 1 },
+        release: { failure: {} },
+        publish: { failure: {} },
+      },
+      'registered 1 row as job 7; the lock was not released and expires by itself; its event is not published yet; the sweeper does it',
+    ],
+    [{}, 'ended in an unknown state: look at job ?'],
+  ])('of the success %j says %s', async (output, result) => {
+    expect((await lookAt(clientsOf([{ status: 'SUCCEEDED', output }], [report()]), ARN)).progress.result).toBe(result)
+  })
+})
+
+describe('watching', () => {
+  test('repeats a look that failed, says so, and goes on to the end', async () => {
+    const clients = clientsOf([{}, outage, outage, { status: 'SUCCEEDED', output: {} }], [report(jobOf(100))])
+    const seen = await all(clients)
+    expect(seen.map(({ status, trouble }) => [status, trouble])).toEqual([
+      ['RUNNING', null],
+      ['RUNNING', expect.stringMatching(/^Step Functions cannot be reached/)],
+      ['RUNNING', expect.stringMatching(/^Step Functions cannot be reached/)],
+      ['SUCCEEDED', null],
+    ])
+  })
+
+  test('gives up at once where the caller is refused', async () => {
+    const refused = Object.assign(new Error('The security token has expired'), { name: 'ExpiredTokenException' })
+    await expect(all(clientsOf([{}, refused], [report()]))).rejects.toMatchObject({
+      name: 'Unreachable',
+      message: expect.stringMatching(/refuses you/),
+    })
+  })
+
+  test('ends where the watcher leaves, without an end of the run', async () => {
+    const leaving = new AbortController()
+    const clients = clientsOf([{}], [report()])
+    const seen: Progress[] = []
+    for await (const progress of watchRun(clients, ARN, 1, leaving.signal)) {
+      seen.push(progress)
+      if (seen.length === 3) leaving.abort()
+    }
+    expect(seen).toHaveLength(3)
+    expect(seen.at(-1)?.status).toBe('RUNNING')
+  })
+})
+
+describe('an error of AWS', () => {
+  const error = (name: string, message: string, more: object = {}) =>
+    Object.assign(new Error(message), { name, ...more })
+
+  test.each([
+    [error('AccessDeniedException', 'no'), 'Unreachable', /refuses you/],
+    [error('CredentialsProviderError', 'Could not load credentials'), 'Unreachable', /Sign in again/],
+    [error('Error', '', { code: 'ECONNREFUSED' }), 'Unreachable', /cannot be reached: ECONNREFUSED/],
+    [
+      error('ServiceException', 'later', { $metadata: { httpStatusCode: 503 } }),
+      'Unreachable',
+      /cannot be reached: later/,
+    ],
+    [error('ThrottlingException', 'slow', { $metadata: { httpStatusCode: 400 } }), 'Unreachable', /cannot be reached/],
+    [error('Error', 'Region is missing'), 'Usage', /AWS_REGION/],
+    [error('ValidationException', 'bad'), 'Failed', /^S3: ValidationException: bad$/],
+  ])('%s becomes %s', (thrown, name, message) => {
+    const made = operationError(thrown, 'S3')
+    expect(made.name).toBe(name)
+    expect(made.message).toMatch(message)
+  })
+})

@@ -1,0 +1,156 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { SliceLine } from '../../../../functions/contract/reports.ts'
+import { rowsOf } from '../../../../operator/console/late.ts'
+import { boundaryOf, MalformedUpload, partsOf } from '../../../../operator/console/multipart.ts'
+import { squaresOf } from '../../../../operator/console/pages/chunk-map.ts'
+import { Speeds } from '../../../../operator/console/speed.ts'
+import { en } from '../../../../operator/console/words/en.ts'
+import { ko } from '../../../../operator/console/words/ko.ts'
+import type { Progress } from '../../../../operator/operations/operations.ts'
+
+/* The console's own small parts, without a browser: what they compute from what they are given. */
+
+async function* cutAt(body: Buffer, cuts: readonly number[]): AsyncGenerator<Buffer> {
+  let from = 0
+  for (const cut of [...cuts.map((cut) => cut % (body.length + 1)).sort((a, b) => a - b), body.length]) {
+    yield body.subarray(from, cut)
+    from = Math.max(from, cut)
+  }
+}
+
+const read = async (body: Buffer, boundary: string, cuts: readonly number[]) => {
+  const parts: { name: string; filename: string | null; content: Buffer }[] = []
+  for await (const { name, filename, pieces } of partsOf(cutAt(body, cuts), boundary)) {
+    const content: Buffer[] = []
+    for await (const piece of pieces) content.push(piece)
+    parts.push({ name, filename, content: Buffer.concat(content) })
+  }
+  return parts
+}
+
+const BOUNDARY = '----WebKitFormBoundary7MA4YWxkTrZu0gW'
+/** Bytes that look like the beginning of a boundary, among others. */
+const content = fc
+  .array(fc.oneof(fc.constantFrom('\r\n', '--', `\r\n--${BOUNDARY.slice(0, 9)}`, '\r', '한글', 'a,b'), fc.string()))
+  .map((pieces) => Buffer.from(pieces.join('')))
+
+const bodyOf = (field: string, file: Buffer): Buffer =>
+  Buffer.concat([
+    Buffer.from(`--${BOUNDARY}\r\nContent-Disposition: form-data; name="month"\r\n\r\n${field}\r\n`),
+    Buffer.from(`--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="정산 10월.csv"\r\n`),
+    Buffer.from('Content-Type: text/csv\r\n\r\n'),
+    file,
+    Buffer.from(`\r\n--${BOUNDARY}--\r\n`),
+  ])
+
+test('an upload is read to the same bytes wherever the network cuts it', async () => {
+  await fc.assert(
+    fc.asyncProperty(content, fc.array(fc.nat()), async (file, cuts) => {
+      expect(await read(bodyOf('2026-10', file), BOUNDARY, cuts)).toEqual([
+        { name: 'month', filename: null, content: Buffer.from('2026-10') },
+        { name: 'file', filename: '정산 10월.csv', content: file },
+      ])
+    }),
+  )
+})
+
+test('an upload that ends before its end is refused', async () => {
+  const body = bodyOf('2026-10', Buffer.from('isrc,share'))
+  const ends = Array.from({ length: body.length - 4 }, (_, index) => index)
+  for (const end of ends) await expect(read(body.subarray(0, end), BOUNDARY, [])).rejects.toThrow(MalformedUpload)
+})
+
+test('the boundary is the one that the type names, quoted or not, and no other type has one', () => {
+  expect(boundaryOf(`multipart/form-data; boundary=${BOUNDARY}`)).toBe(BOUNDARY)
+  expect(boundaryOf('multipart/form-data; charset=utf-8; boundary="a b"')).toBe('a b')
+  for (const type of [undefined, '', 'multipart/form-data', 'text/plain; boundary=x', 'multipart/mixed; boundary=x'])
+    expect(boundaryOf(type)).toBeNull()
+})
+
+const distributor = (code: string, active = true) =>
+  ({ id: 1, code, name: code, active, sumRule: 'at-most', partyScheme: 'opaque' }) as const
+
+const slice = (code: string, month: string, status: SliceLine['status'] = 'settled'): SliceLine => ({
+  distributor: code,
+  month,
+  job: 1,
+  state: status === 'settled' ? 'REGISTERED' : 'DELETING',
+  status,
+  fence: 1,
+  execution: 'arn',
+  requestedBy: 'kim',
+  rows: 1,
+  openedAt: '2026-11-01T00:00:00.000Z',
+  registeredAt: null,
+  haltedAt: null,
+  haltError: null,
+})
+
+test('late is an active distributor without a job in a month that another has settled, from its first month on', () => {
+  const months = ['2026-11', '2026-10', '2026-09', '2026-08']
+  const lateOf = (slices: SliceLine[], ...codes: string[]) =>
+    Object.fromEntries(
+      rowsOf([...codes.map((code) => distributor(code)), distributor('GONE', false)], slices, months).map((row) => [
+        row.distributor.code,
+        months.filter((_, index) => row.cells[index] === 'late'),
+      ]),
+    )
+  const others = [slice('A', '2026-10'), slice('A', '2026-09'), slice('A', '2026-08')]
+  expect(lateOf([...others, slice('B', '2026-09')], 'A', 'B', 'NEW')).toEqual({
+    A: [],
+    B: ['2026-10'],
+    NEW: ['2026-10'],
+  })
+  expect(lateOf([slice('A', '2026-10', 'halted'), slice('B', '2026-09')], 'A', 'B')).toEqual({ A: [], B: [] })
+  expect(lateOf([...others, slice('GONE', '2026-08')], 'A')).toEqual({ A: [], GONE: [] })
+})
+
+test('a map of many chunks has at most 400 squares, full only where every chunk of it is marked', () => {
+  expect(squaresOf('##.')).toEqual({ quarters: [4, 4, 0], chunksEach: 1 })
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom('#', '.'), { minLength: 1, maxLength: 3_000 }), (chunks) => {
+      const { quarters, chunksEach } = squaresOf(chunks.join(''))
+      expect(quarters.length).toBeLessThanOrEqual(400)
+      expect(quarters.length).toBe(Math.ceil(chunks.length / chunksEach))
+      quarters.forEach((quarter, index) => {
+        const own = chunks.slice(index * chunksEach, (index + 1) * chunksEach)
+        expect(quarter === 4).toBe(own.every((chunk) => chunk === '#'))
+        expect(quarter === 0).toBe(own.every((chunk) => chunk === '.'))
+      })
+    }),
+  )
+})
+
+test('the speed is that of the last looks at a phase, and unknown at the first', () => {
+  const speeds = new Speeds()
+  const progress = (state: string, rowsMarked: number) =>
+    ({
+      executionArn: 'arn',
+      job: { state, register: { rowsMarked, rows: 1_000 }, delete: { rowsMarked, rows: 400 } },
+    }) as unknown as Progress
+  const unknown = { rowsPerS: null, secondsLeft: null }
+  expect(speeds.of(progress('DELETING', 0), 0)).toEqual(unknown)
+  expect(speeds.of(progress('DELETING', 100), 2_000)).toEqual({ rowsPerS: 50, secondsLeft: 6 })
+  expect(speeds.of(progress('DELETING', 200), 4_000)).toEqual({ rowsPerS: 50, secondsLeft: 4 })
+  expect(speeds.of(progress('REGISTERING', 300), 5_000)).toEqual(unknown)
+  expect(speeds.of(progress('REGISTERING', 400), 6_000)).toEqual({ rowsPerS: 100, secondsLeft: 6 })
+  expect(speeds.of(progress('REGISTERING', 500), 60_000)).toEqual(unknown)
+  expect(speeds.of(progress('REGISTERED', 1_000), 61_000)).toEqual(unknown)
+})
+
+const saying = (words: object, key: string): string => {
+  const word: unknown = (words as Record<string, unknown>)[key]
+  return typeof word === 'function' ? String(word('3 min 20 s', '2')) : String(word)
+}
+
+test('every label is Korean in Korean and English in English, and both say what they are given', () => {
+  const alike = ['gzip', 'monthsFromTo']
+  for (const key of Object.keys(en)) {
+    const [english, korean] = [saying(en, key), saying(ko, key)]
+    expect(english, key).not.toMatch(/\p{Script=Hangul}/u)
+    if (!alike.includes(key)) expect(korean, key).toMatch(/\p{Script=Hangul}/u)
+    if (key !== 'duration') expect(korean.includes('3 min 20 s'), key).toBe(english.includes('3 min 20 s'))
+  }
+  expect(saying(ko, 'duration')).toBe('3분 20초')
+})
