@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { stageOf } from '../../infra/app.ts'
 import { stageConfig } from '../../infra/config/stages.ts'
 
@@ -13,7 +13,7 @@ const outdir = mkdtempSync(join(tmpdir(), 'sharelock-app-'))
 afterAll(() => rmSync(outdir, { recursive: true }))
 
 describe('the app', () => {
-  it('synthesises the local stage without an account, network or Docker, every bundle in place', () => {
+  test('synthesises the local stage without an account, network or Docker, every bundle in place', () => {
     execFileSync(process.execPath, ['bin/app.ts'], {
       cwd: ROOT,
       env: { PATH: '', HOME: tmpdir(), CDK_OUTDIR: outdir, SHARELOCK_STAGE: 'local' },
@@ -26,7 +26,7 @@ describe('the app', () => {
     for (const key of keys) expect(existsSync(join(outdir, `asset.${key.replace('.zip', '')}`, 'index.mjs'))).toBe(true)
   }, 60_000)
 
-  it('synthesises all that is delivered, valid for CloudFormation and without a finding, as offline as that', () => {
+  test('synthesises all that is delivered, valid for CloudFormation and without a finding, as offline as that', () => {
     const delivered = join(outdir, 'delivered')
     execFileSync(process.execPath, ['bin/app.ts'], {
       cwd: ROOT,
@@ -37,13 +37,13 @@ describe('the app', () => {
       expect(existsSync(join(delivered, `assembly-Sharelock-Pipeline-${stage}`))).toBe(true)
   }, 300_000)
 
-  it('takes the stage from the context, then from the environment, then `local`', () => {
+  test('takes the stage from the context, then from the environment, then `local`', () => {
     expect(stageOf({ CDK_CONTEXT_JSON: '{"stage":"dev"}', SHARELOCK_STAGE: 'prod' })).toBe('dev')
     expect(stageOf({ CDK_CONTEXT_JSON: '{}', SHARELOCK_STAGE: 'prod' })).toBe('prod')
     expect(stageOf({})).toBe('local')
   })
 
-  it('says which stages there are', () => {
+  test('says which stages there are', () => {
     expect(() => stageConfig('lokal')).toThrow('There is no stage "lokal"; the stages are: local, dev, staging, prod')
   })
 })

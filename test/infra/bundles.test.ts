@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { failuresOf } from '../../functions/contract/failures.ts'
 import {
   type FunctionName,
@@ -31,7 +31,7 @@ const FILES = [...TASK_NAMES, ...SUPPORT_NAMES].map(handlerFile)
 const throws = (file: string, name: string): boolean => new RegExp(`["'\`]${name}["'\`]`).test(textOf(file))
 
 describe('the production bundles', () => {
-  it.each(FILES)('%s is a module with a handler', async (file) => {
+  test.each(FILES)('%s is a module with a handler', async (file) => {
     process.env = {
       ...process.env,
       STAGE: 'test',
@@ -44,11 +44,11 @@ describe('the production bundles', () => {
     expect(module.handler).toBeTypeOf('function')
   })
 
-  it.each(FILES)('%s is small enough to start quickly', (file) => {
+  test.each(FILES)('%s is small enough to start quickly', (file) => {
     expect(statSync(bundleOf(file)).size).toBeLessThan(4_000_000)
   })
 
-  it('bring the certificates by which they know RDS, where they connect to it', () => {
+  test('bring the certificates by which they know RDS, where they connect to it', () => {
     const connecting = Object.entries({ ...TASKS, ...SUPPORT }).filter(([, { database }]) => database)
     for (const [name] of connecting) {
       const text = textOf(handlerFile(name as FunctionName))
@@ -57,12 +57,12 @@ describe('the production bundles', () => {
     }
   })
 
-  it('the migrator brings its SQL', () => {
+  test('the migrator brings its SQL', () => {
     const folder = join(bundles.get('migrate') ?? '', 'migrations')
     expect(readdirSync(folder)).toEqual(readdirSync('functions/store/schema/migrations'))
   })
 
-  it('throw failures under the names that the state machine knows', () => {
+  test('throw failures under the names that the state machine knows', () => {
     expect(throws('acquire-lock', 'LockHeld')).toBe(true)
     expect(throws('acquire-lock', 'LockAwaited')).toBe(true)
     for (const file of ['delete-chunk', 'register-chunk'])

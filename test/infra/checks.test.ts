@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
 import { AwsSolutionsChecks } from 'cdk-nag'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildApp } from '../../infra/app.ts'
 import { acknowledgedOf } from '../../infra/checks/nag.ts'
 import { FLAGS } from '../../infra/config/flags.ts'
@@ -58,7 +58,7 @@ const findings = (stage: string): { found: Found[]; acknowledged: Found[] } => {
 const covers = (ack: Found) => (found: Found) => found.id === ack.id && `${found.path}/`.startsWith(`${ack.path}/`)
 
 describe('cdk-nag', () => {
-  it('leaves no finding open, and every acknowledgement has its finding in some stage', () => {
+  test('leaves no finding open, and every acknowledgement has its finding in some stage', () => {
     const stages = ['dev', 'prod'].map(findings)
     for (const { found, acknowledged } of stages) {
       const open = found.filter((each) => !acknowledged.some((ack) => covers(ack)(each)))
@@ -74,7 +74,7 @@ describe('cdk-nag', () => {
 })
 
 describe('cfn-lint', () => {
-  it('is clean for every stage and the pipeline, where it is installed', () => {
+  test('is clean for every stage and the pipeline, where it is installed', () => {
     if (spawnSync('cfn-lint', ['--version']).error !== undefined) {
       console.log('cfn-lint is not installed: the templates were not linted')
       return

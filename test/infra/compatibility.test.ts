@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { TASK_NAMES, type TaskName } from '../../functions/contract/tasks.ts'
 import { execute, failing, type Json, REQUEST } from './engine.ts'
 import { SCHEMAS } from './schemas.ts'
@@ -30,14 +30,14 @@ beforeAll(() => {
 describe.each(versions.map((recorded) => [recorded.version, recorded] as const))(
   'version %i',
   (_, { request, inputs }) => {
-    it.each(TASK_NAMES)('what it gave %s is still taken', (task) => {
+    test.each(TASK_NAMES)('what it gave %s is still taken', (task) => {
       for (const input of inputs[task] ?? []) {
         const { success, error } = SCHEMAS[task].safeParse(input)
         expect(success, error?.message).toBe(true)
       }
     })
 
-    it('its requests still run', async () => {
+    test('its requests still run', async () => {
       const run = await execute(definition, {}, request)
       expect(run.path.at(-1)).toBe('Registered')
     })
@@ -45,7 +45,7 @@ describe.each(versions.map((recorded) => [recorded.version, recorded] as const))
 )
 
 describe('the newest version', () => {
-  it('is what the definition gives its tasks today', async () => {
+  test('is what the definition gives its tasks today', async () => {
     const newest = versions.at(-1)
     for (const stubs of [{}, failing('DeleteChunk', 'LockLost'), failing('MarkRegistered', 'SliceMismatch')]) {
       const run = await execute(definition, stubs, REQUEST)

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { TASKS } from '../../functions/contract/tasks.ts'
 import { readConfig } from '../../infra/config/config.ts'
 import { pipelineConfig, STAGE_NAMES, stageConfig } from '../../infra/config/stages.ts'
@@ -6,23 +6,23 @@ import { CONNECTIONS_SHARE_MAX, connectionBudget } from '../../infra/functions/c
 import { deployed, EXISTING } from './existing.ts'
 
 describe('the stages', () => {
-  it.each(STAGE_NAMES)('%s is a valid configuration', (stage) => {
+  test.each(STAGE_NAMES)('%s is a valid configuration', (stage) => {
     expect(stageConfig(stage).stage).toBe(stage)
   })
 
-  it('have account ids that nobody owns', () => {
+  test('have account ids that nobody owns', () => {
     const accounts = STAGE_NAMES.map(stageConfig).flatMap((config) => (config.kind === 'aws' ? [config.account] : []))
     for (const account of [...accounts, pipelineConfig().account]) expect(account).toMatch(/^(\d)\1{11}$/)
   })
 
-  it('are delivered in this order: staging, then production', () => {
+  test('are delivered in this order: staging, then production', () => {
     expect(pipelineConfig().stages).toEqual(['staging', 'prod'])
   })
 })
 
 describe('a wrong value stops synthesis with a sentence', () => {
   const { network, database, lock, schedule } = EXISTING
-  it.each([
+  test.each([
     ['an account of 11 digits', { account: '12345678901' }, /an account id of 12 digits/],
     ['a day that not every month has', { schedule: { ...schedule, day: 31 } }, /a later one does not come every month/],
     ['an unknown field', { lane: 4 }, /Unrecognized key: "lane"/],
@@ -62,21 +62,24 @@ describe('a wrong value stops synthesis with a sentence', () => {
 })
 
 describe('the budget of connections', () => {
-  it('holds more than the lanes of all parallel jobs', () => {
+  test('holds more than the lanes of all parallel jobs', () => {
     const { lanes, jobsMax } = deployed(EXISTING)
     expect(connectionBudget({ lanes, jobsMax })).toBeGreaterThan(lanes * jobsMax)
   })
 
-  it('counts each task that connects, lanes for those of a Map, for two deployments', () => {
+  test('counts each task that connects, lanes for those of a Map, for two deployments', () => {
     const connecting = Object.values(TASKS).filter(({ database }) => database).length
     // Two tasks have lanes; ten connections more are PlanMonth's, Sweep's, the migrator's, a killer's, and six for operators.
     expect(connectionBudget({ lanes: 3, jobsMax: 5 })).toBe(2 * (5 * (connecting - 2 + 2 * 3) + 10))
   })
 
-  it.each(STAGE_NAMES.filter((stage) => stage !== 'local'))('of %s stays within 70 %% of max_connections', (stage) => {
-    const config = stageConfig(stage)
-    if (config.kind === 'local') return
-    expect(connectionBudget(config)).toBeLessThanOrEqual(CONNECTIONS_SHARE_MAX * config.database.maxConnections)
-    expect(config.database.maxConnections).toBeGreaterThanOrEqual((config.lanes * config.jobsMax) / 0.7)
-  })
+  test.each(STAGE_NAMES.filter((stage) => stage !== 'local'))(
+    'of %s stays within 70 %% of max_connections',
+    (stage) => {
+      const config = stageConfig(stage)
+      if (config.kind === 'local') return
+      expect(connectionBudget(config)).toBeLessThanOrEqual(CONNECTIONS_SHARE_MAX * config.database.maxConnections)
+      expect(config.database.maxConnections).toBeGreaterThanOrEqual((config.lanes * config.jobsMax) / 0.7)
+    },
+  )
 })

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Match, type Template } from 'aws-cdk-lib/assertions'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { lockKey } from '../../functions/contract/words.ts'
 import { stageConfig } from '../../infra/config/stages.ts'
 import { ACCESS_STRING, LOCK_COMMANDS } from '../../infra/data/lock-group.ts'
@@ -26,26 +26,26 @@ describe('what holds data', () => {
     EventsTopic: 'AWS::SNS::Topic',
   }
 
-  it.each(Object.entries(PINNED))('%s keeps its logical id and outlives its stack', (id, type) => {
+  test.each(Object.entries(PINNED))('%s keeps its logical id and outlives its stack', (id, type) => {
     const resource = template.toJSON().Resources[id] as Resource | undefined
     expect(resource).toMatchObject({ Type: type, DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' })
   })
 })
 
 describe('the network', () => {
-  it('has isolated subnets only: no way to the internet, no NAT', () => {
+  test('has isolated subnets only: no way to the internet, no NAT', () => {
     for (const type of ['NatGateway', 'InternetGateway', 'Route', 'EgressOnlyInternetGateway'])
       template.resourceCountIs(`AWS::EC2::${type}`, 0)
     template.allResourcesProperties('AWS::EC2::Subnet', { MapPublicIpOnLaunch: false })
   })
 
-  it('has three endpoints; those that cost stand in one zone', () => {
+  test('has three endpoints; those that cost stand in one zone', () => {
     template.resourceCountIs('AWS::EC2::VPCEndpoint', 3)
     const interfaces = template.findResources('AWS::EC2::VPCEndpoint', { Properties: { VpcEndpointType: 'Interface' } })
     expect(Object.values(interfaces).map(({ Properties }) => Properties.SubnetIds.length)).toEqual([1, 1])
   })
 
-  it('has endpoint policies that name the own bucket, topic and secret, and this account', () => {
+  test('has endpoint policies that name the own bucket, topic and secret, and this account', () => {
     for (const { Properties } of Object.values(template.findResources('AWS::EC2::VPCEndpoint'))) {
       const { account } = deployed({ ...EXISTING, account: '333333333333' })
       for (const statement of Properties.PolicyDocument.Statement) {
@@ -57,7 +57,7 @@ describe('the network', () => {
 })
 
 describe('the database', () => {
-  it('is encrypted, in two zones, backed up, protected, and asks for IAM and a master secret of its own', () => {
+  test('is encrypted, in two zones, backed up, protected, and asks for IAM and a master secret of its own', () => {
     template.hasResourceProperties('AWS::RDS::DBInstance', {
       Engine: 'mysql',
       EngineVersion: '8.4.9',
@@ -75,7 +75,7 @@ describe('the database', () => {
     })
   })
 
-  it('has the settings that the code relies on', () => {
+  test('has the settings that the code relies on', () => {
     const config = stageConfig('prod')
     const maxConnections = config.kind === 'aws' ? String(config.database.maxConnections) : ''
     template.hasResourceProperties('AWS::RDS::DBParameterGroup', {
@@ -95,7 +95,7 @@ describe('the database', () => {
 })
 
 describe('the lock group', () => {
-  it('is a Valkey 8 in two zones under TLS, without snapshots, and never evicts', () => {
+  test('is a Valkey 8 in two zones under TLS, without snapshots, and never evicts', () => {
     template.hasResourceProperties('AWS::ElastiCache::ReplicationGroup', {
       Engine: 'valkey',
       // Checked by nobody else: 8.1 is the newest that ElastiCache has in the family valkey8.
@@ -115,7 +115,7 @@ describe('the lock group', () => {
     })
   })
 
-  it('lets in one user, by IAM, and not the default one', () => {
+  test('lets in one user, by IAM, and not the default one', () => {
     template.hasResourceProperties('AWS::ElastiCache::User', {
       Engine: 'valkey',
       UserId: 'sharelock-prod',
@@ -127,7 +127,7 @@ describe('the lock group', () => {
     template.hasResourceProperties('AWS::ElastiCache::UserGroup', { UserIds: [Match.anyValue()] })
   })
 
-  it('allows exactly the commands of the scripts, and EVAL to run them', () => {
+  test('allows exactly the commands of the scripts, and EVAL to run them', () => {
     const folder = 'functions/store/lock'
     const scripts = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'))
     const called = scripts.flatMap((text) => [...text.matchAll(/redis\.call\('(\w+)'/g)].map((match) => match[1] ?? ''))
@@ -139,7 +139,7 @@ describe('the lock group', () => {
 })
 
 describe('the bucket', () => {
-  it('is versioned and private', () => {
+  test('is versioned and private', () => {
     template.hasResource('AWS::S3::Bucket', {
       Properties: {
         VersioningConfiguration: { Status: 'Enabled' },
@@ -149,7 +149,7 @@ describe('the bucket', () => {
     })
   })
 
-  it('lets files and reports go by age, and staged sources never: undo lives on them', () => {
+  test('lets files and reports go by age, and staged sources never: undo lives on them', () => {
     const { Rules } = template.toJSON().Resources.Bucket.Properties.LifecycleConfiguration
     const byPrefix = Object.fromEntries(Rules.map((rule: { Prefix?: string }) => [rule.Prefix ?? '', rule]))
     expect(byPrefix['incoming/'].ExpirationInDays).toBeGreaterThan(0)
@@ -161,7 +161,7 @@ describe('the bucket', () => {
 })
 
 describe('the topics', () => {
-  it('are encrypted under a key that rotates and that alarms may use', () => {
+  test('are encrypted under a key that rotates and that alarms may use', () => {
     template.allResourcesProperties('AWS::SNS::Topic', { KmsMasterKeyId: Match.anyValue() })
     template.hasResourceProperties('AWS::KMS::Key', {
       EnableKeyRotation: true,
@@ -171,7 +171,7 @@ describe('the topics', () => {
     })
   })
 
-  it("the one for people takes messages of this account's alarms", () => {
+  test("the one for people takes messages of this account's alarms", () => {
     template.hasResourceProperties('AWS::SNS::TopicPolicy', {
       PolicyDocument: {
         Statement: Match.arrayWith([
@@ -186,7 +186,7 @@ describe('the topics', () => {
 })
 
 describe('an existing VPC, database and Valkey', () => {
-  it('are used, and nothing of them is created', () => {
+  test('are used, and nothing of them is created', () => {
     for (const type of [
       'EC2::VPC',
       'EC2::Subnet',
@@ -199,7 +199,7 @@ describe('an existing VPC, database and Valkey', () => {
     guest.hasResourceProperties('AWS::EC2::VPCEndpoint', { RouteTableIds: EXISTING.network.routeTableIds })
   })
 
-  it('open their own security groups to the functions', () => {
+  test('open their own security groups to the functions', () => {
     for (const [group, port] of [
       [EXISTING.database.securityGroupId, 3306],
       [EXISTING.lock.securityGroupId, 6379],
@@ -207,7 +207,7 @@ describe('an existing VPC, database and Valkey', () => {
       guest.hasResourceProperties('AWS::EC2::SecurityGroupIngress', { GroupId: group, FromPort: port, ToPort: port })
   })
 
-  it('need no endpoints where the VPC has its own', () => {
+  test('need no endpoints where the VPC has its own', () => {
     const network = { ...EXISTING.network, endpoints: false }
     stageTemplates(deployed({ ...EXISTING, network })).data.resourceCountIs('AWS::EC2::VPCEndpoint', 0)
   })

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { FAILURE_FAMILIES, type FailureName, failuresOf } from '../../functions/contract/failures.ts'
 import {
   EXECUTION_TIMEOUT_S,
@@ -48,12 +48,12 @@ const caughtBy = (task: TaskName, error: string): string | undefined => {
 }
 
 describe('the definition', () => {
-  it('is valid Amazon States Language', () => {
+  test('is valid Amazon States Language', () => {
     const { isValid, errorsText } = validate(structuredClone(definition))
     expect(isValid, errorsText('\n')).toBe(true)
   })
 
-  it('uses nothing that the local engine ignores', () => {
+  test('uses nothing that the local engine ignores', () => {
     const text = JSON.stringify(definition)
     for (const field of [
       'QueryLanguage',
@@ -70,35 +70,35 @@ describe('the definition', () => {
       if (state.Type === 'Map') expect(state.ItemProcessor?.ProcessorConfig.Mode).toBe('INLINE')
   })
 
-  it('has one state for every task and calls its version', () => {
+  test('has one state for every task and calls its version', () => {
     const tasks = [...states].filter(([, { Type }]) => Type === 'Task').map(([name]) => name)
     expect(tasks.toSorted()).toEqual(TASK_NAMES.toSorted())
     for (const task of TASK_NAMES)
       expect(stateOf(task).Resource).toMatch(new RegExp(`:Functions${task}CurrentVersion\\w+$`))
   })
 
-  it('ends after the time of a whole execution', () => {
+  test('ends after the time of a whole execution', () => {
     expect(definition.TimeoutSeconds).toBe(EXECUTION_TIMEOUT_S)
   })
 
-  it('routes every state a job can be in', () => {
+  test('routes every state a job can be in', () => {
     expect(stateOf('RouteByState').Choices?.map(({ StringEquals }) => StringEquals)).toEqual([...JOB_STATES])
   })
 })
 
 describe('every task', () => {
-  it.each(TASK_NAMES)('%s has a clock longer than its Lambda, retries and a catch of everything', (task) => {
+  test.each(TASK_NAMES)('%s has a clock longer than its Lambda, retries and a catch of everything', (task) => {
     expect(stateOf(task).TimeoutSeconds).toBe(TASKS[task].lambdaTimeoutS + TASK_MARGIN_S)
     expect(retriersOf(task).length).toBeGreaterThan(0)
     expect(caughtBy(task, 'AnythingElse')).toBeDefined()
   })
 
-  it.each(TASK_NAMES)('%s is retried for each transient failure, throttling and sleeping interfaces', (task) => {
+  test.each(TASK_NAMES)('%s is retried for each transient failure, throttling and sleeping interfaces', (task) => {
     expect(retried(task)).toEqual(expect.arrayContaining([...failuresOf('transient'), ...LAMBDA_ERRORS]))
     expect(retried(task)).toEqual(expect.arrayContaining(['Lambda.Unknown', 'States.Timeout']))
   })
 
-  it('a chunk loop that ran out of time goes on at once, every other task a few times after a while', () => {
+  test('a chunk loop that ran out of time goes on at once, every other task a few times after a while', () => {
     for (const task of TASK_NAMES) {
       const retrier = retriersOf(task).find(({ ErrorEquals }) => ErrorEquals.includes('OutOfTime'))
       const isLoop = ['DeleteChunk', 'RegisterChunk'].includes(task)
@@ -107,12 +107,12 @@ describe('every task', () => {
     }
   })
 
-  it.each(TASK_NAMES)('%s is never retried for a lost or terminal failure, nor for whatever comes', (task) => {
+  test.each(TASK_NAMES)('%s is never retried for a lost or terminal failure, nor for whatever comes', (task) => {
     for (const error of [...failuresOf('lost'), ...failuresOf('terminal'), 'States.ALL', 'States.TaskFailed'])
       expect(retried(task)).not.toContain(error)
   })
 
-  it.each(TASK_NAMES)('%s names an error in one retrier at most', (task) => {
+  test.each(TASK_NAMES)('%s names an error in one retrier at most', (task) => {
     expect(new Set(retried(task)).size).toBe(retried(task).length)
   })
 })
@@ -120,18 +120,18 @@ describe('every task', () => {
 describe('every failure of the table', () => {
   const names = Object.keys(FAILURE_FAMILIES) as FailureName[]
 
-  it.each(names)('%s is caught by every task', (name) => {
+  test.each(names)('%s is caught by every task', (name) => {
     for (const task of TASK_NAMES) expect(caughtBy(task, name)).toBeDefined()
   })
 
-  it('held: LockAwaited and LockTaken are waited for, LockHeld refuses at once', () => {
+  test('held: LockAwaited and LockTaken are waited for, LockHeld refuses at once', () => {
     expect(retried('AcquireLock')).toContain('LockAwaited')
     expect(retried('AcquireLock')).toContain('LockTaken')
     expect(TASK_NAMES.flatMap(retried)).not.toContain('LockHeld')
     for (const name of failuresOf('held')) expect(caughtBy('AcquireLock', name)).toBe('RouteHeld')
   })
 
-  it('lost: a lost lock is acquired anew, every other loss ends the execution', () => {
+  test('lost: a lost lock is acquired anew, every other loss ends the execution', () => {
     for (const task of ['OpenJob', ...GUARDED] as const) {
       expect(caughtBy(task, 'LockLost')).toBe('CountReacquire')
       expect(caughtBy(task, 'StaleFence')).toBe('HaltJob')
@@ -140,7 +140,7 @@ describe('every failure of the table', () => {
     }
   })
 
-  it('terminal: a guarded task halts the job, except that a stranger row is planned and deleted again', () => {
+  test('terminal: a guarded task halts the job, except that a stranger row is planned and deleted again', () => {
     for (const task of GUARDED)
       for (const name of failuresOf('terminal'))
         expect(caughtBy(task, name)).toBe(task === 'MarkDeleted' && name === 'SliceNotEmpty' ? 'PlanDelete' : 'HaltJob')
@@ -148,13 +148,13 @@ describe('every failure of the table', () => {
 })
 
 describe('delays', () => {
-  it('one delay and the slowest statement fit into the life of the lock', () => {
+  test('one delay and the slowest statement fit into the life of the lock', () => {
     for (const task of GUARDED)
       for (const retrier of retriersOf(task))
         expect(longestS(retrier) * 1_000 + STATEMENT_TIMEOUT_MS).toBeLessThan(LOCK_TTL_MS)
   })
 
-  it('waiting for a held lock ends in about two hours and leaves most of the execution to the job', () => {
+  test('waiting for a held lock ends in about two hours and leaves most of the execution to the job', () => {
     const waitedS = Array.from({ length: WAIT_FOR_LOCK.retriesMax }, (_, index) => delayS(WAIT_FOR_LOCK, index + 1))
     const totalS = waitedS.reduce((sum, each) => sum + each, 0)
     expect(totalS).toBeGreaterThan(1.5 * 3_600)
@@ -163,7 +163,7 @@ describe('delays', () => {
     expect(retrier).toMatchObject({ JitterStrategy: 'FULL', MaxAttempts: WAIT_FOR_LOCK.retriesMax })
   })
 
-  it('a taken lock is waited for through one life of a lock at least, and not for much longer', () => {
+  test('a taken lock is waited for through one life of a lock at least, and not for much longer', () => {
     const retrier = retriersOf('AcquireLock').find(({ ErrorEquals }) => ErrorEquals.includes('LockTaken'))
     expect(retrier).toMatchObject({ BackoffRate: 1, JitterStrategy: 'NONE' })
     const waitedMs = (retrier?.MaxAttempts ?? 0) * (retrier?.IntervalSeconds ?? 0) * 1_000
@@ -171,7 +171,7 @@ describe('delays', () => {
     expect(waitedMs).toBeLessThan(1.2 * LOCK_TTL_MS)
   })
 
-  it('sleeping network interfaces are waited for longer than the three minutes they take', () => {
+  test('sleeping network interfaces are waited for longer than the three minutes they take', () => {
     for (const task of TASK_NAMES) {
       const retrier = retriersOf(task).find(({ ErrorEquals }) => ErrorEquals.includes('Lambda.ENINotReadyException'))
       const delays = Array.from({ length: retrier?.MaxAttempts ?? 0 }, (_, index) =>
@@ -182,7 +182,7 @@ describe('delays', () => {
     }
   })
 
-  it('halting is tried for longer than any other task', () => {
+  test('halting is tried for longer than any other task', () => {
     expect(retriersOf('HaltJob').flatMap(({ MaxAttempts }) => MaxAttempts)).toEqual([20])
     expect(retriersOf('HaltJob').map(longestS)).toEqual([120])
   })

@@ -1,5 +1,5 @@
 import { Match, type Template } from 'aws-cdk-lib/assertions'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { readEnv } from '../../functions/contract/env.ts'
 import { readMigratorEnv } from '../../functions/contract/migrator-env.ts'
 import { operatorFunctionName } from '../../functions/contract/operations.ts'
@@ -54,11 +54,11 @@ const ALLOWED = {
 } as const satisfies Record<(typeof NAMES)[number], readonly string[]>
 
 describe('access', () => {
-  it.each(NAMES)('%s may do what its task needs and nothing else', (name) => {
+  test.each(NAMES)('%s may do what its task needs and nothing else', (name) => {
     expect(actionsOf(job, name)).toEqual([...ALLOWED[name], ...TRACE].toSorted())
   })
 
-  it("to MySQL is as the functions' user only, to Valkey as the locks' user of the one group", () => {
+  test("to MySQL is as the functions' user only, to Valkey as the locks' user of the one group", () => {
     const text = JSON.stringify(job.findResources('AWS::IAM::Policy'))
     const users = new Set([...text.matchAll(/dbuser:[^\]]*?\/(\w+)"/g)].map((match) => match[1]))
     expect([...users]).toEqual(['sharelock_app'])
@@ -70,7 +70,7 @@ describe('access', () => {
     )
   })
 
-  it('only the migrator is told where the master secret is', () => {
+  test('only the migrator is told where the master secret is', () => {
     const functions = Object.entries(job.findResources('AWS::Lambda::Function'))
     const told = functions.filter(([, { Properties }]) =>
       JSON.stringify(Properties.Environment ?? {}).includes('MasterUserSecret'),
@@ -78,7 +78,7 @@ describe('access', () => {
     expect(told.map(([id]) => id.slice(0, -8))).toEqual(['FunctionsMigrate'])
   })
 
-  it('needs no secret: none stands in an environment or a template', () => {
+  test('needs no secret: none stands in an environment or a template', () => {
     for (const template of [data, job]) {
       const text = JSON.stringify(template.toJSON())
       for (const word of ['_PASSWORD"', '"MasterUserPassword"', 'AuthToken', 'resolve:secretsmanager', 'AKIA'])
@@ -97,47 +97,50 @@ describe('the environment', () => {
       ]),
     )
 
-  it.each(NAMES.filter((name) => name !== 'Migrate'))('of %s is one its code accepts: IAM and verified TLS', (name) => {
-    expect(readEnv({ AWS_REGION: 'ap-northeast-2', ...environmentOf(name) })).toMatchObject({
-      STAGE: 'prod',
-      DATABASE_USER: 'sharelock_app',
-      DATABASE_AUTH: 'iam',
-      DATABASE_TLS: 'verify',
-      LOCK_AUTH: 'iam',
-      LOCK_TLS: 'verify',
-      LOCK_USER: 'sharelock-prod',
-      LOCK_GROUP_ID: 'sharelock-prod',
-    })
-  })
+  test.each(NAMES.filter((name) => name !== 'Migrate'))(
+    'of %s is one its code accepts: IAM and verified TLS',
+    (name) => {
+      expect(readEnv({ AWS_REGION: 'ap-northeast-2', ...environmentOf(name) })).toMatchObject({
+        STAGE: 'prod',
+        DATABASE_USER: 'sharelock_app',
+        DATABASE_AUTH: 'iam',
+        DATABASE_TLS: 'verify',
+        LOCK_AUTH: 'iam',
+        LOCK_TLS: 'verify',
+        LOCK_USER: 'sharelock-prod',
+        LOCK_GROUP_ID: 'sharelock-prod',
+      })
+    },
+  )
 
-  it('of the migrator is one its code accepts', () => {
+  test('of the migrator is one its code accepts', () => {
     expect(readMigratorEnv({ AWS_REGION: 'ap-northeast-2', ...environmentOf('Migrate') })).toMatchObject({
       DATABASE_USER: 'sharelock_app',
       SMOKE_DISTRIBUTOR: '',
     })
   })
 
-  it('gives the topic to those who publish', () => {
+  test('gives the topic to those who publish', () => {
     const told = NAMES.filter((name) => 'TOPIC_ARN' in environmentOf(name))
     expect(told).toEqual(['PublishEvents', 'Sweep'])
   })
 })
 
 describe('concurrency', () => {
-  it.each(NAMES)('of %s is reserved within the budget of connections', (name) => {
+  test.each(NAMES)('of %s is reserved within the budget of connections', (name) => {
     const config = stageConfig('prod')
     const expected = name in TASKS ? sandboxesMax(name, config) : SUPPORT_SANDBOXES[name as SupportName]
     expect(functionOf(job, name).ReservedConcurrentExecutions).toBe(expected)
   })
 
-  it('is left to the account where the stage says so', () => {
+  test('is left to the account where the stage says so', () => {
     const dev = stageTemplates('dev').job
     for (const name of NAMES) expect(functionOf(dev, name)).not.toHaveProperty('ReservedConcurrentExecutions')
   })
 })
 
 describe('the migration', () => {
-  it('runs before anything works with the new code', () => {
+  test('runs before anything works with the new code', () => {
     const { Resources } = job.toJSON()
     const gated = Object.entries(Resources as Record<string, { Type: string; DependsOn?: string[] }>).filter(
       ([, { Type }]) =>
@@ -160,13 +163,13 @@ describe('the migration', () => {
     for (const [id, { DependsOn }] of gated) expect(DependsOn, id).toContain('Migration')
   })
 
-  it('runs before the code changes that operators call by its plain name', () => {
+  test('runs before the code changes that operators call by its plain name', () => {
     const functions = Object.entries(job.findResources('AWS::Lambda::Function'))
     const gated = functions.filter(([, { DependsOn }]) => DependsOn?.includes('Migration'))
     expect(gated.map(([id]) => id.slice(0, -8)).toSorted()).toEqual(['FunctionsInspect', 'FunctionsOperate'])
   })
 
-  it('is called by version, once, and fails the deployment when it fails', () => {
+  test('is called by version, once, and fails the deployment when it fails', () => {
     job.hasResourceProperties('Custom::Trigger', {
       HandlerArn: { Ref: Match.stringLikeRegexp('^FunctionsMigrateCurrentVersion') },
       InvocationType: 'RequestResponse',
@@ -174,7 +177,7 @@ describe('the migration', () => {
     })
   })
 
-  it("its timeout < the trigger's <= Lambda's ceiling: a call is never repeated beside the first", () => {
+  test("its timeout < the trigger's <= Lambda's ceiling: a call is never repeated beside the first", () => {
     expect(SUPPORT.Migrate.lambdaTimeoutS).toBeLessThan(TRIGGER_TIMEOUT_S)
     expect(TRIGGER_TIMEOUT_S).toBeLessThanOrEqual(900)
   })
@@ -191,7 +194,7 @@ const sendsTo = (name: string): unknown[] =>
     .map(({ Resource }) => Resource)
 
 describe('the triggers', () => {
-  it('the month is dispatched on its day and hour in Seoul, with the scheduled time', () => {
+  test('the month is dispatched on its day and hour in Seoul, with the scheduled time', () => {
     job.hasResourceProperties('AWS::Scheduler::Schedule', {
       ScheduleExpression: 'cron(0 2 10 * ? *)',
       ScheduleExpressionTimezone: 'Asia/Seoul',
@@ -206,7 +209,7 @@ describe('the triggers', () => {
     })
   })
 
-  it('the sweeper is called every few minutes', () => {
+  test('the sweeper is called every few minutes', () => {
     job.hasResourceProperties('AWS::Scheduler::Schedule', {
       ScheduleExpression: 'rate(5 minutes)',
       Target: {
@@ -217,7 +220,7 @@ describe('the triggers', () => {
     })
   })
 
-  it("every end without success of the job's machine, and of no other, calls HaltJob", () => {
+  test("every end without success of the job's machine, and of no other, calls HaltJob", () => {
     job.hasResourceProperties('AWS::Events::Rule', {
       EventPattern: {
         source: ['aws.states'],
@@ -236,7 +239,7 @@ describe('the triggers', () => {
     })
   })
 
-  it.each([
+  test.each([
     ['HaltJob', 'HaltRuleHaltJobLive', 'HaltRuleDeadLetters', 2, 21_600],
     ['Sweep', 'SchedulesSweepLive', 'SchedulesSweepFailures', 0, 300],
   ] as const)('keep what %s failed at, for nobody waits for its answer', (name, alias, queue, retries, ageS) => {
@@ -251,7 +254,7 @@ describe('the triggers', () => {
     expect(sendsTo(name)).toEqual([queueArn])
   })
 
-  it('keep what they could not deliver, encrypted, for two weeks', () => {
+  test('keep what they could not deliver, encrypted, for two weeks', () => {
     job.resourceCountIs('AWS::SQS::Queue', 3)
     job.allResourcesProperties('AWS::SQS::Queue', { SqsManagedSseEnabled: true, MessageRetentionPeriod: 1_209_600 })
   })
@@ -282,33 +285,33 @@ const READING = [
 ]
 
 describe('an operator', () => {
-  it('may look, upload, start, stop and operate, and nothing else', () => {
+  test('may look, upload, start, stop and operate, and nothing else', () => {
     const actions = [...READING, 's3:PutObject', 'states:StartExecution', 'states:StopExecution']
     expect([...new Set(actionsIn('sharelock-prod-operator'))].toSorted()).toEqual(actions.toSorted())
   })
 
-  it('calls the two functions for operators by their plain names, and no other', () => {
+  test('calls the two functions for operators by their plain names, and no other', () => {
     const arn = (name: string) => `{"Fn::GetAtt":["Functions${name}","Arn"]}`
     expect(invokedBy('sharelock-prod-operator')).toEqual([arn('Inspect'), arn('Operate')])
     expect(invokedBy('sharelock-prod-reader')).toEqual([arn('Inspect')])
   })
 
-  it('that only reads may look at everything an operator sees and change nothing', () => {
+  test('that only reads may look at everything an operator sees and change nothing', () => {
     expect(actionsIn('sharelock-prod-reader').toSorted()).toEqual(READING)
   })
 
-  it.each(['operator', 'reader'])('%s is held to this stage: no statement names everything', (kind) => {
+  test.each(['operator', 'reader'])('%s is held to this stage: no statement names everything', (kind) => {
     for (const { Resource } of statementsOf(`sharelock-prod-${kind}`)) expect(Resource).not.toBe('*')
     const text = JSON.stringify(statementsOf(`sharelock-prod-${kind}`))
     for (const prefix of ['incoming', 'rejected', 'staged']) expect(text).toContain(`/${prefix}/*`)
   })
 
-  it('finds the functions by the names that the stage gives', () => {
+  test('finds the functions by the names that the stage gives', () => {
     for (const name of ['Inspect', 'Operate'] as const)
       expect(functionOf(job, name)).toMatchObject({ FunctionName: operatorFunctionName('prod', name) })
   })
 
-  it('is told by Inspect, and by no other function, which machines there are', () => {
+  test('is told by Inspect, and by no other function, which machines there are', () => {
     const { STATE_MACHINE_ARN, DISPATCH_MACHINE_ARN } = functionOf(job, 'Inspect').Environment?.Variables ?? {}
     expect(STATE_MACHINE_ARN).toEqual({ Ref: expect.stringMatching(/^JobStateMachine/) })
     expect(DISPATCH_MACHINE_ARN).toEqual({ Ref: expect.stringMatching(/^DispatchStateMachine/) })
@@ -316,7 +319,7 @@ describe('an operator', () => {
     expect(told).toEqual(['Inspect'])
   })
 
-  it('can redrive nothing', () => {
+  test('can redrive nothing', () => {
     expect(JSON.stringify(job.toJSON())).not.toContain('RedriveExecution')
   })
 })

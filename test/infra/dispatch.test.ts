@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { StateMachine, type StateMachineDefinition } from 'aws-local-stepfunctions'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { dispatchedRun } from '../../functions/contract/dispatched.ts'
 import {
   DISTRIBUTORS_MAX,
@@ -79,19 +79,19 @@ const dispatch = async (plan: PlanMonthOutput, used: Set<string>, change: Record
 }
 
 describe('the dispatch', () => {
-  it('is valid Amazon States Language, plain enough for the local engine', () => {
+  test('is valid Amazon States Language, plain enough for the local engine', () => {
     const { isValid, errorsText } = validate(structuredClone(definition))
     expect(isValid, errorsText('\n')).toBe(true)
     expect(JSON.stringify(definition)).not.toMatch(/QueryLanguage|DISTRIBUTED|AWS_STEP_FUNCTIONS_STARTED_BY/)
   })
 
-  it('gives every task a clock: PlanMonth a longer one than its Lambda', () => {
+  test('gives every task a clock: PlanMonth a longer one than its Lambda', () => {
     const states = allStates(definition)
     expect(states.get('PlanMonth')?.TimeoutSeconds).toBe(SUPPORT.PlanMonth.lambdaTimeoutS + TASK_MARGIN_S)
     for (const state of states.values()) if (state.Type === 'Task') expect(state.TimeoutSeconds).toBeGreaterThan(0)
   })
 
-  it('starts one execution per distributor, under its agreed name, with an input that the job accepts', async () => {
+  test('starts one execution per distributor, under its agreed name, with an input that the job accepts', async () => {
     const { output, inputsOf } = await dispatch(PLAN, new Set())
     expect(output).toMatchObject({ outcomes: ['started', 'started', 'started'] })
     const starts = inputsOf('StartJob') as { Name: string; Input: unknown }[]
@@ -109,7 +109,7 @@ describe('the dispatch', () => {
       expect(PlanMonthInput.parse(input)).toEqual({ request: SCHEDULED, monthsBack: 1 })
   })
 
-  it('starts nothing twice when the schedule delivers twice', async () => {
+  test('starts nothing twice when the schedule delivers twice', async () => {
     const used = new Set<string>()
     await dispatch(PLAN, used)
     const { output } = await dispatch(PLAN, used)
@@ -117,12 +117,12 @@ describe('the dispatch', () => {
     expect(used.size).toBe(3)
   })
 
-  it('starts the others where one was started before', async () => {
+  test('starts the others where one was started before', async () => {
     const { output } = await dispatch(PLAN, new Set(['BALLAD-2026-10-scheduled-0123456789ab']))
     expect(output).toMatchObject({ outcomes: ['started', 'already started', 'started'] })
   })
 
-  it('is red where an execution could not be started, after the others were', async () => {
+  test('is red where an execution could not be started, after the others were', async () => {
     let calls = 0
     const { failure, inputsOf } = await dispatch(PLAN, new Set(), {
       StartJob: (() => (calls++ === 1 ? fail('StepFunctions.AccessDeniedException') : undefined)) as () => never,
@@ -131,7 +131,7 @@ describe('the dispatch', () => {
     expect(inputsOf('StartJob')).toHaveLength(3)
   })
 
-  it('waits through throttling', async () => {
+  test('waits through throttling', async () => {
     let calls = 0
     const { output } = await dispatch(PLAN, new Set(), {
       StartJob: (() => (calls++ === 0 ? fail('StepFunctions.ThrottlingException') : undefined)) as () => never,
@@ -139,7 +139,7 @@ describe('the dispatch', () => {
     expect(output).toMatchObject({ outcomes: ['started', 'started', 'started'] })
   })
 
-  it('reports those without a file at the end, and names them', async () => {
+  test('reports those without a file at the end, and names them', async () => {
     const missing = [{ distributor: 'DUET', reason: 'no file' }]
     const { output, calls, inputsOf } = await dispatch({ ...PLAN, missing, missingCount: 1 }, new Set())
     expect(calls.at(-1)?.task).toBe('ReportMissing')
@@ -147,14 +147,14 @@ describe('the dispatch', () => {
     expect(output).toMatchObject({ month: { missing } })
   })
 
-  it('reports those that were left alone the same way, and is green: a correction is no failed month', async () => {
+  test('reports those that were left alone the same way, and is green: a correction is no failed month', async () => {
     const left = [{ distributor: 'DUET', reason: 'job 12, requested by kim, REGISTERED at 2026-11-10T02:00:00.000Z' }]
     const { output, inputsOf } = await dispatch({ ...PLAN, left, leftCount: 1 }, new Set())
     expect(inputsOf('ReportMissing')).toMatchObject([{ Message: { missing: [], left } }])
     expect(output).toMatchObject({ month: { left }, outcomes: ['started', 'started', 'started'] })
   })
 
-  it('gives each start the head that the plan saw, and a name of its own behind an earlier job', async () => {
+  test('gives each start the head that the plan saw, and a name of its own behind an earlier job', async () => {
     const head = { job: 7, fence: 2, state: 'DELETING' as const }
     const again = { distributor: 'ARIA', ending: 'csv.gz' as const, run: 'scheduled-0123456789ab-2', head }
     const { output, inputsOf } = await dispatch(
@@ -170,7 +170,7 @@ describe('the dispatch', () => {
     })
   })
 
-  it.each(['StorageUnreachable', 'DatabaseUnreachable', 'Lambda.Unknown'])(
+  test.each(['StorageUnreachable', 'DatabaseUnreachable', 'Lambda.Unknown'])(
     'plans again through %s, and fails red only once the retries are used up',
     async (name) => {
       let calls = 0
@@ -184,25 +184,25 @@ describe('the dispatch', () => {
     },
   )
 
-  it('has started all where even the report fails', async () => {
+  test('has started all where even the report fails', async () => {
     const plan = { ...PLAN, missing: [{ distributor: 'DUET', reason: 'no file' }], missingCount: 1 }
     const { output } = await dispatch(plan, new Set(), { ReportMissing: () => fail('SNS.InternalErrorException') })
     expect(output).toMatchObject({ report: { Error: 'SNS.InternalErrorException' } })
   })
 
-  it('of no distributor at all starts nothing and is green', async () => {
+  test('of no distributor at all starts nothing and is green', async () => {
     const { output } = await dispatch({ ...PLAN, starts: [] }, new Set())
     expect(output).toMatchObject({ outcomes: [] })
   })
 
-  it('is red where the month can not be planned', async () => {
+  test('is red where the month can not be planned', async () => {
     const { failure } = await dispatch(PLAN, new Set(), { PlanMonth: () => fail('InvalidInput') })
     expect(failure).toBe('InvalidInput')
   })
 })
 
 describe('the largest month', () => {
-  it('stays below the limits of history and payload', () => {
+  test('stays below the limits of history and payload', () => {
     const code = 'D'.repeat(32)
     const head = { job: 12_345_678, fence: 12_345, state: 'REGISTERING' as const }
     const start = {

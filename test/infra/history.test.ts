@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { planItems } from '../../functions/contract/chunks.ts'
 import {
   CHUNK_ROWS_MAX,
@@ -56,14 +56,14 @@ const payloadOf = (run: Run): number =>
     ...run.calls.map(({ input }) => bytesOf(input)),
   )
 
-it('three times the largest slice stays below 20,000 events and 200 KB at every transition', async () => {
+test('three times the largest slice stays below 20,000 events and 200 KB at every transition', async () => {
   const run = await execute(definition, { PlanDelete: () => PLAN, BeginRegistering: () => PLAN }, LONGEST)
   expect(run.path.at(-1)).toBe('Registered')
   expect(eventsOf(run)).toBeLessThan(EVENTS_BUDGET / 3)
   expect(payloadOf(run)).toBeLessThan(PAYLOAD_BUDGET / 10)
 })
 
-it('even with every plan of the delete as long as the first', async () => {
+test('even with every plan of the delete as long as the first', async () => {
   const run = await execute(definition, {
     PlanDelete: () => PLAN,
     BeginRegistering: () => PLAN,
@@ -74,7 +74,7 @@ it('even with every plan of the delete as long as the first', async () => {
   expect(eventsOf(run)).toBeLessThan(EVENTS_BUDGET)
 })
 
-it('even with the longest causes of failures in it', async () => {
+test('even with the longest causes of failures in it', async () => {
   const long = (name: string) => () => {
     throw Object.assign(new Error('c'.repeat(CAUSE_CHARS)), { name })
   }
@@ -93,7 +93,7 @@ it('even with the longest causes of failures in it', async () => {
   expect(payloadOf(run)).toBeLessThan(PAYLOAD_BUDGET)
 })
 
-it('the budgets are below the limits of AWS', () => {
+test('the budgets are below the limits of AWS', () => {
   expect(EVENTS_BUDGET).toBeLessThanOrEqual(0.8 * HISTORY_EVENTS_MAX)
   expect(PAYLOAD_BUDGET).toBeLessThanOrEqual(0.8 * PAYLOAD_BYTES_MAX)
 })

@@ -1,5 +1,5 @@
 import { Match, type Template } from 'aws-cdk-lib/assertions'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { SUPPORT, TASK_NAMES, TASKS } from '../../functions/contract/tasks.ts'
 import { actionsOf, allStates, definitionOf, jobTemplate } from './synth.ts'
 
@@ -48,7 +48,7 @@ const SPECS = { ...TASKS, ...SUPPORT_HERE }
 const NAMES = Object.keys(SPECS) as (keyof typeof SPECS)[]
 
 describe('the functions', () => {
-  it.each(NAMES)('%s has its memory, its timeout, and a log group that ends', (task) => {
+  test.each(NAMES)('%s has its memory, its timeout, and a log group that ends', (task) => {
     const { memoryMb, lambdaTimeoutS } = SPECS[task]
     template.hasResourceProperties('AWS::Lambda::Function', {
       Description: `Sharelock local: ${task}`,
@@ -61,7 +61,7 @@ describe('the functions', () => {
     })
   })
 
-  it.each(NAMES)('%s has a role of its own, which allows what its task needs and nothing else', (task) => {
+  test.each(NAMES)('%s has a role of its own, which allows what its task needs and nothing else', (task) => {
     template.hasResourceProperties('AWS::Lambda::Function', {
       Description: `Sharelock local: ${task}`,
       Role: { 'Fn::GetAtt': [Match.stringLikeRegexp(`^Functions${task}ServiceRole`), 'Arn'] },
@@ -69,7 +69,7 @@ describe('the functions', () => {
     expect(actionsOf(template, task)).toEqual([...ALLOWED[task]].toSorted())
   })
 
-  it('PlanDelete sees the names under staged/ and no others, and reads manifests and no rows', () => {
+  test('PlanDelete sees the names under staged/ and no others, and reads manifests and no rows', () => {
     const [policy] = Object.entries(template.findResources('AWS::IAM::Policy')).filter(([id]) =>
       /^FunctionsPlanDeleteServiceRole/.test(id),
     )
@@ -80,12 +80,12 @@ describe('the functions', () => {
   })
 
   // The others are no tasks: where nothing is scheduled nobody calls Sweep by version, and operators call by plain names.
-  it('keep a version for the executions that began with it', () => {
+  test('keep a version for the executions that began with it', () => {
     template.resourceCountIs('AWS::Lambda::Version', [...TASK_NAMES, 'PlanMonth'].length)
     template.allResources('AWS::Lambda::Version', { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' })
   })
 
-  it('only those who publish know the topic', () => {
+  test('only those who publish know the topic', () => {
     const functions = Object.entries(template.findResources('AWS::Lambda::Function'))
     const withTopic = functions.filter(([, { Properties }]) => 'TOPIC_ARN' in Properties.Environment.Variables)
     expect(withTopic.map(([id]) => id.replace(/\w{8}$/, ''))).toEqual(['FunctionsPublishEvents', 'FunctionsSweep'])
@@ -93,7 +93,7 @@ describe('the functions', () => {
 })
 
 describe('the state machine', () => {
-  it('is a Standard workflow that logs names and outcomes, and no data', () => {
+  test('is a Standard workflow that logs names and outcomes, and no data', () => {
     template.hasResourceProperties('AWS::StepFunctions::StateMachine', {
       StateMachineType: 'STANDARD',
       LoggingConfiguration: { IncludeExecutionData: false, Level: 'ALL' },
@@ -101,7 +101,7 @@ describe('the state machine', () => {
     template.hasResourceProperties('AWS::Logs::LogGroup', { LogGroupName: '/aws/vendedlogs/states/sharelock-local' })
   })
 
-  it('may invoke any version of its functions, and nothing else', () => {
+  test('may invoke any version of its functions, and nothing else', () => {
     const [policy] = Object.values(template.findResources('AWS::IAM::Policy')).filter(({ Properties }) =>
       JSON.stringify(Properties.Roles).includes('JobStateMachineRole'),
     )
@@ -113,12 +113,12 @@ describe('the state machine', () => {
     for (const action of others) expect(action).toMatch(/^logs:/)
   })
 
-  it('runs as many lanes as the stage says', () => {
+  test('runs as many lanes as the stage says', () => {
     const states = allStates(definitionOf(template))
     for (const name of ['DeleteChunks', 'RegisterChunks']) expect(states.get(name)?.MaxConcurrency).toBe(2)
   })
 
-  it('can not be redriven by anything in the stack', () => {
+  test('can not be redriven by anything in the stack', () => {
     expect(JSON.stringify(template.toJSON())).not.toContain('RedriveExecution')
   })
 })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
 import { Match, Template } from 'aws-cdk-lib/assertions'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addStacks } from '../../infra/app.ts'
 import { FLAGS } from '../../infra/config/flags.ts'
 import { pipelineConfig } from '../../infra/config/stages.ts'
@@ -34,11 +34,11 @@ const commandsOf = (description: RegExp): string => {
 }
 
 describe('the pipeline', () => {
-  it('goes from the source through synth, itself and the bundles to staging and production', () => {
+  test('goes from the source through synth, itself and the bundles to staging and production', () => {
     expect(stages.map(({ Name }) => Name)).toEqual(['Source', 'Build', 'UpdatePipeline', 'Assets', 'staging', 'prod'])
   })
 
-  it('runs all tests before it synthesises, on Node 24', () => {
+  test('runs all tests before it synthesises, on Node 24', () => {
     const spec = commandsOf(/Synth/)
     expect(spec).toMatch(/\.ci\/run[\s\S]*SHARELOCK_STAGE=pipeline npm run synth/)
     expect(spec).toMatch(/"nodejs": "24"/)
@@ -47,7 +47,7 @@ describe('the pipeline', () => {
     })
   })
 
-  it('runs the smoke job in staging after its stacks, the data before the job', () => {
+  test('runs the smoke job in staging after its stacks, the data before the job', () => {
     const actions = actionsOf('staging')
     expect(actions.at(-1)).toBe('Smoke')
     expect(actions.findIndex((name) => name.includes('Data'))).toBeLessThan(
@@ -56,25 +56,25 @@ describe('the pipeline', () => {
     expect(commandsOf(/Smoke/)).toMatch(/assume-role[\s\S]*npm run smoke/)
   })
 
-  it('asks a person before production', () => {
+  test('asks a person before production', () => {
     expect(actionsOf('prod')[0]).toBe('Approve')
     expect(actionsOf('staging')).not.toContain('Approve')
   })
 
-  it('may use its connection, under both names of the service', () => {
+  test('may use its connection, under both names of the service', () => {
     const policies = JSON.stringify(template.findResources('AWS::IAM::Policy'))
     for (const action of ['codestar-connections:UseConnection', 'codeconnections:UseConnection'])
       expect(policies).toContain(action)
   })
 
-  it('is a V2 pipeline with one project for all bundles', () => {
+  test('is a V2 pipeline with one project for all bundles', () => {
     template.hasResourceProperties('AWS::CodePipeline::Pipeline', { PipelineType: 'V2' })
     expect(actionsOf('Assets')).toHaveLength(1)
   })
 })
 
 describe('the smoke job', () => {
-  it("runs as an operator, from the pipeline's account only, where the stage allows it", () => {
+  test("runs as an operator, from the pipeline's account only, where the stage allows it", () => {
     const { job } = stageTemplates('staging')
     job.hasResourceProperties('AWS::IAM::Role', {
       RoleName: 'sharelock-staging-smoke',

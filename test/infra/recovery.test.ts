@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { REACQUIRE_MAX } from '../../functions/contract/limits.ts'
 import { WAIT_FOR_TAKEN_LOCK } from '../../infra/machine/retries.ts'
 import { CLOSING, DELETING, execute, fail, failing, HALTING, inputsOf, OPENING, REGISTERING } from './engine.ts'
@@ -10,21 +10,25 @@ beforeAll(() => {
 }, 60_000)
 
 describe('a lost lock', () => {
-  it.each(['PlanDelete', 'DeleteChunk', 'MarkDeleted', 'BeginRegistering', 'RegisterChunk', 'MarkRegistered'] as const)(
-    'in %s is acquired anew under a new token, for the job it already has',
-    async (task) => {
-      const run = await execute(definition, failing(task, 'LockLost'))
-      expect(run.path.at(-1)).toBe('Registered')
-      const [first, second] = inputsOf(run, 'OpenJob') as { lock: { token: string }; own: unknown }[]
-      expect(first?.own).toBeNull()
-      expect(second?.own).toMatchObject({ id: 42, fence: 5 })
-      expect(second?.lock.token).not.toBe(first?.lock.token)
-      expect(run.output).toMatchObject({ reacquire: { count: 1, failure: { Error: 'LockLost' } } })
-      expect(run.output).not.toHaveProperty('failure')
-    },
-  )
+  test.each([
+    'PlanDelete',
+    'DeleteChunk',
+    'MarkDeleted',
+    'BeginRegistering',
+    'RegisterChunk',
+    'MarkRegistered',
+  ] as const)('in %s is acquired anew under a new token, for the job it already has', async (task) => {
+    const run = await execute(definition, failing(task, 'LockLost'))
+    expect(run.path.at(-1)).toBe('Registered')
+    const [first, second] = inputsOf(run, 'OpenJob') as { lock: { token: string }; own: unknown }[]
+    expect(first?.own).toBeNull()
+    expect(second?.own).toMatchObject({ id: 42, fence: 5 })
+    expect(second?.lock.token).not.toBe(first?.lock.token)
+    expect(run.output).toMatchObject({ reacquire: { count: 1, failure: { Error: 'LockLost' } } })
+    expect(run.output).not.toHaveProperty('failure')
+  })
 
-  it('in OpenJob is acquired anew, and the job is opened under the new token', async () => {
+  test('in OpenJob is acquired anew, and the job is opened under the new token', async () => {
     const run = await execute(definition, failing('OpenJob', 'LockLost'))
     expect(run.path.at(-1)).toBe('Registered')
     const [first, second] = inputsOf(run, 'OpenJob') as { lock: { token: string }; own: unknown }[]
@@ -34,7 +38,7 @@ describe('a lost lock', () => {
     expect(inputsOf(run, 'HaltJob')).toEqual([])
   })
 
-  it('is acquired anew a bounded number of times', async () => {
+  test('is acquired anew a bounded number of times', async () => {
     const run = await execute(definition, { PlanDelete: () => fail('LockLost') })
     expect(inputsOf(run, 'AcquireLock')).toHaveLength(1 + REACQUIRE_MAX)
     expect(run.path.slice(-3)).toEqual([...HALTING, 'Halted'])
@@ -53,7 +57,7 @@ describe('a lost lock', () => {
     }
   }
 
-  it('that another run holds by now is waited for with one token, and the job goes on once it is free', async () => {
+  test('that another run holds by now is waited for with one token, and the job goes on once it is free', async () => {
     const run = await execute(definition, meeting('LockTaken', 'LockTaken', ''))
     expect(run.path.at(-1)).toBe('Registered')
     const [first, ...later] = inputsOf(run, 'AcquireLock') as { lock: { token: string }; own: unknown }[]
@@ -62,7 +66,7 @@ describe('a lost lock', () => {
     expect(new Set(later.map(({ lock }) => lock.token)).size).toBe(1)
   })
 
-  it('that another run keeps for longer than a lock can last without it halts the own job', async () => {
+  test('that another run keeps for longer than a lock can last without it halts the own job', async () => {
     const run = await execute(definition, meeting('LockTaken'))
     expect(inputsOf(run, 'AcquireLock')).toHaveLength(2 + WAIT_FOR_TAKEN_LOCK.retriesMax)
     expect(run.path.slice(-5)).toEqual(['AcquireLock', 'RouteHeld', ...HALTING, 'Halted'])
@@ -71,7 +75,7 @@ describe('a lost lock', () => {
 })
 
 describe('a failing job', () => {
-  it.each(['StaleFence', 'Superseded', 'ExecutionEnded'])(
+  test.each(['StaleFence', 'Superseded', 'ExecutionEnded'])(
     'that meets %s ends as superseded and is not retried',
     async (name) => {
       const run = await execute(definition, { RegisterChunk: () => fail(name) })
@@ -81,7 +85,7 @@ describe('a failing job', () => {
     },
   )
 
-  it('with one chunk that fails for good never comes to MarkDeleted', async () => {
+  test('with one chunk that fails for good never comes to MarkDeleted', async () => {
     const run = await execute(definition, {
       DeleteChunk: (input) => ((input as { item: { from: number } }).item.from === 4 ? fail('ChunkMismatch') : {}),
     })
@@ -89,13 +93,13 @@ describe('a failing job', () => {
     expect(run.path.slice(-3)).toEqual([...HALTING, 'Halted'])
   })
 
-  it('plans again where a stranger inserted rows, and shows it', async () => {
+  test('plans again where a stranger inserted rows, and shows it', async () => {
     const run = await execute(definition, failing('MarkDeleted', 'SliceNotEmpty'))
     expect(run.path).toEqual([...OPENING, ...DELETING, ...DELETING, ...REGISTERING, ...CLOSING])
     expect(run.output).toMatchObject({ replan: { Error: 'SliceNotEmpty' } })
   })
 
-  it('shows its own failure even where halting fails too', async () => {
+  test('shows its own failure even where halting fails too', async () => {
     const run = await execute(definition, {
       ...failing('MarkRegistered', 'SliceMismatch'),
       HaltJob: () => fail('DatabaseUnreachable'),
@@ -104,7 +108,7 @@ describe('a failing job', () => {
     expect(run.failure?.error).toBe('SliceMismatch')
   })
 
-  it('is retried through transient failures, throttling and crashes', async () => {
+  test('is retried through transient failures, throttling and crashes', async () => {
     const names = [
       'DatabaseUnreachable',
       'OutOfTime',
@@ -119,7 +123,7 @@ describe('a failing job', () => {
 })
 
 describe('a REGISTERED job', () => {
-  it('stays a success, and shows what failed after it', async () => {
+  test('stays a success, and shows what failed after it', async () => {
     const run = await execute(definition, {
       ReleaseLock: () => fail('LockUnreachable'),
       PublishEvents: () => fail('Nope'),

@@ -1,6 +1,6 @@
 import type { Template } from 'aws-cdk-lib/assertions'
 import { buildSync } from 'esbuild'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import {
   type FunctionName,
   handlerFile,
@@ -70,7 +70,7 @@ beforeAll(() => {
 }, 120_000)
 
 describe('what a function calls is what its spec says', () => {
-  it.each(NAMES)('%s', (name) => {
+  test.each(NAMES)('%s', (name) => {
     const { database, lock, storage, topic } = SPECS[name]
     const expected: Record<Service, boolean> = {
       s3: storage !== 'none',
@@ -122,11 +122,11 @@ describe('every service that a function calls has a route', () => {
     )
   }
 
-  it.each(NAMES)('%s', (name) => {
+  test.each(NAMES)('%s', (name) => {
     for (const service of callsOf(name)) expect(hasRoute[service](), `${name} to ${service}`).toBe(true)
   })
 
-  it('all functions stand in the isolated subnets, behind one security group', () => {
+  test('all functions stand in the isolated subnets, behind one security group', () => {
     for (const name of NAMES) {
       const { VpcConfig } = functionOf(job, name)
       expect(VpcConfig?.SubnetIds, name).toHaveLength(2)
@@ -135,7 +135,7 @@ describe('every service that a function calls has a route', () => {
     }
   })
 
-  it('the stores let nobody else in', () => {
+  test('the stores let nobody else in', () => {
     const into = resources('AWS::EC2::SecurityGroupIngress')
     expect(into.map(({ ToPort }) => ToPort).toSorted()).toEqual([3306, 443, 6379])
     for (const { SourceSecurityGroupId } of into)

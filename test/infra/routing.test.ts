@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { REJECTIONS } from '../../infra/machine/opening.ts'
 import {
   CLOSING,
@@ -31,7 +31,7 @@ const expectInputsAccepted = (run: Run) => {
 }
 
 describe('an undisturbed run', () => {
-  it('deletes, then registers, then releases, then publishes', async () => {
+  test('deletes, then registers, then releases, then publishes', async () => {
     const run = await execute(definition)
     expect(run.path).toEqual([...OPENING, ...DELETING, ...REGISTERING, ...CLOSING])
     expect(run.output).toMatchObject({
@@ -45,7 +45,7 @@ describe('an undisturbed run', () => {
     expect(run.output).not.toHaveProperty('failure')
   })
 
-  it('gives every task exactly what its contract takes', async () => {
+  test('gives every task exactly what its contract takes', async () => {
     expectInputsAccepted(await execute(definition))
     const outage = { ...REQUEST, onOutage: 'proceed' }
     expectInputsAccepted(await execute(definition, failing('AcquireLock', ...Array(6).fill('LockUnreachable')), outage))
@@ -53,7 +53,7 @@ describe('an undisturbed run', () => {
     expectInputsAccepted(await execute(definition, failing('DeleteChunk', 'LockLost')))
   })
 
-  it('tells OpenJob which life of the execution this is', async () => {
+  test('tells OpenJob which life of the execution this is', async () => {
     const run = await execute(definition)
     expect(inputsOf(run, 'OpenJob')).toMatchObject([
       // The engine of this test tells its own time.
@@ -61,19 +61,19 @@ describe('an undisturbed run', () => {
     ])
   })
 
-  it('keeps an absent head and an absent own job as null', async () => {
+  test('keeps an absent head and an absent own job as null', async () => {
     const run = await execute(definition, { AcquireLock: () => ({ head: null }) })
     expect(inputsOf(run, 'OpenJob')).toMatchObject([{ head: null, own: null }])
   })
 
-  it('gives the token the name of the execution, so a refusal can name the holder', async () => {
+  test('gives the token the name of the execution, so a refusal can name the holder', async () => {
     const [input] = inputsOf(await execute(definition), 'AcquireLock')
     expect(input).toMatchObject({
       lock: { token: expect.stringMatching(/^ARIA-2026-10-1\/[0-9a-f-]{36}$/), held: true },
     })
   })
 
-  it.each([
+  test.each([
     ['DELETED', [...REGISTERING, ...CLOSING]],
     ['REGISTERING', [...REGISTERING, ...CLOSING]],
     ['REGISTERED', CLOSING],
@@ -82,7 +82,7 @@ describe('an undisturbed run', () => {
     expect(run.path).toEqual([...OPENING, ...rest])
   })
 
-  it('goes on over an empty plan', async () => {
+  test('goes on over an empty plan', async () => {
     const run = await execute(definition, { PlanDelete: () => ({ chunks: 0, items: [] }) })
     expect(run.path).toEqual([...OPENING, ...DELETING, ...REGISTERING, ...CLOSING])
     expect(inputsOf(run, 'DeleteChunk')).toEqual([])
@@ -90,31 +90,31 @@ describe('an undisturbed run', () => {
 })
 
 describe('a run that may not begin', () => {
-  it.each(REJECTIONS)('is rejected for %s before anything is locked', async (name) => {
+  test.each(REJECTIONS)('is rejected for %s before anything is locked', async (name) => {
     const run = await execute(definition, failing('StageSource', name))
     expect(run.path).toEqual(['TakeRequest', 'StageSource', 'Rejected'])
     expect(run.failure).toEqual({ error: name, cause: `${name} happened` })
   })
 
-  it('is refused where staging fails for any other reason', async () => {
+  test('is refused where staging fails for any other reason', async () => {
     const run = await execute(definition, failing('StageSource', 'TypeError'))
     expect(run.path).toEqual(['TakeRequest', 'StageSource', 'Refused'])
     expect(run.failure?.error).toBe('TypeError')
   })
 
-  it.each(['text', 7, true, [[1, 2]]])('reaches its first task even with the input %j', async (input) => {
+  test.each(['text', 7, true, [[1, 2]]])('reaches its first task even with the input %j', async (input) => {
     const run = await execute(definition, failing('StageSource', 'InvalidInput'), input)
     expect(run.failure?.error).toBe('InvalidInput')
   })
 
-  it('is refused at once by a held lock', async () => {
+  test('is refused at once by a held lock', async () => {
     const run = await execute(definition, failing('AcquireLock', 'LockHeld'))
     expect(run.path.slice(-3)).toEqual(['AcquireLock', 'RouteHeld', 'Refused'])
     expect(inputsOf(run, 'AcquireLock')).toHaveLength(1)
     expect(run.failure?.error).toBe('LockHeld')
   })
 
-  it('waits for a held lock with one token, and ends when it waited long enough', async () => {
+  test('waits for a held lock with one token, and ends when it waited long enough', async () => {
     const waited = await execute(definition, failing('AcquireLock', 'LockAwaited', 'LockAwaited'))
     expect(waited.path.at(-1)).toBe('Registered')
     const tokens = inputsOf(waited, 'AcquireLock').map((input) => JSON.stringify(input))
@@ -125,13 +125,13 @@ describe('a run that may not begin', () => {
     expect(refused.path.at(-1)).toBe('Refused')
   })
 
-  it.each(['JobOpenError', 'PlanMoved'])('is refused for %s, after its lock was released', async (name) => {
+  test.each(['JobOpenError', 'PlanMoved'])('is refused for %s, after its lock was released', async (name) => {
     const run = await execute(definition, failing('OpenJob', name))
     expect(run.path.slice(-4)).toEqual(['OpenJob', ...HALTING, 'Refused'])
     expect(inputsOf(run, 'HaltJob')).toMatchObject([{ job: null, failure: { Error: name } }])
   })
 
-  it('ends as superseded where another run opened the job first', async () => {
+  test('ends as superseded where another run opened the job first', async () => {
     const run = await execute(definition, failing('OpenJob', 'Superseded'))
     expect(run.path.slice(-4)).toEqual(['OpenJob', ...HALTING, 'Superseded'])
   })
@@ -140,13 +140,13 @@ describe('a run that may not begin', () => {
 describe('Valkey out of reach', () => {
   const outage = () => failing('AcquireLock', ...Array<string>(6).fill('LockUnreachable'))
 
-  it('halts by default', async () => {
+  test('halts by default', async () => {
     const run = await execute(definition, outage())
     expect(run.path.slice(-4)).toEqual(['GiveUpLock', ...HALTING, 'Halted'])
     expect(run.failure?.error).toBe('LockUnreachable')
   })
 
-  it('is gone around under `proceed`: the head is read, the lock counts as not held', async () => {
+  test('is gone around under `proceed`: the head is read, the lock counts as not held', async () => {
     const run = await execute(definition, outage(), { ...REQUEST, onOutage: 'proceed' })
     expect(run.path.slice(3, 8)).toEqual(['AcquireLock', 'RouteOutage', 'ProceedWithoutLock', 'ReadHead', 'OpenJob'])
     expect(run.path.at(-1)).toBe('Registered')
@@ -156,7 +156,7 @@ describe('Valkey out of reach', () => {
     expect(inputsOf(run, 'OpenJob')).toMatchObject([{ lock: { token: acquired?.lock.token, held: false }, head: null }])
   })
 
-  it.each([
+  test.each([
     ['LockRefused', 6],
     ['LockMisconfigured', 1],
   ])('is not what %s says: no run goes around an answer, whatever its policy', async (name, asked) => {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { SLICE_ROWS_PLANNED } from '../../functions/contract/limits.ts'
 import { scalePage } from '../../infra/scale/page.ts'
 import { limitsOf, runCost, SIZES } from '../../infra/scale/scale.ts'
@@ -9,13 +9,13 @@ import { definitionOf, jobTemplate } from './synth.ts'
 const LANES = 2
 
 describe('docs/scale.md', () => {
-  it('is what the constants give; if not: node bin/scale.ts', () => {
+  test('is what the constants give; if not: node bin/scale.ts', () => {
     expect(readFileSync('docs/scale.md', 'utf8')).toBe(scalePage())
   })
 })
 
 describe('the figures', () => {
-  it('of transitions and events are those of the definition', async () => {
+  test('of transitions and events are those of the definition', async () => {
     const cost = runCost(800_000, LANES)
     const items = Array.from({ length: cost.itemsPerPhase }, (_, from) => ({ from, to: from }))
     const plan = () => ({ chunks: cost.chunks, items })
@@ -28,13 +28,13 @@ describe('the figures', () => {
     expect(cost.events).toBe(plain + itemCalls * 7)
   })
 
-  it('grow with the rows, and history does not beyond its bound', () => {
+  test('grow with the rows, and history does not beyond its bound', () => {
     const [small, , large] = SIZES.map((rows) => runCost(rows, LANES))
     expect(large?.usd).toBeGreaterThan(small?.usd ?? Number.NaN)
     expect(runCost(1_000_000_000, LANES).events).toBeLessThan(20_000)
   })
 
-  it('the largest planned slice stays within every limit', () => {
+  test('the largest planned slice stays within every limit', () => {
     for (const { limit, share } of limitsOf(runCost(SLICE_ROWS_PLANNED, LANES)))
       expect(share, limit).toBeLessThanOrEqual(1)
   })

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { expect, it } from 'vitest'
+import { expect, test } from 'vitest'
 import { executionInputSchema } from '../../infra/operators/execution-input.ts'
 
-it("the operators' JSON schema is the one that the job checks by; if not: node bin/schema.ts", () => {
+test("the operators' JSON schema is the one that the job checks by; if not: node bin/schema.ts", () => {
   const checkedIn: unknown = JSON.parse(readFileSync('docs/execution-input.schema.json', 'utf8'))
   expect(checkedIn).toEqual(executionInputSchema())
 })

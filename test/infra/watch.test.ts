@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Template } from 'aws-cdk-lib/assertions'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { EXECUTION_TIMEOUT_S, LOCK_TTL_MS, SWEEP_QUIET_S, TASK_MARGIN_S } from '../../functions/contract/limits.ts'
 import { METRIC_NAMESPACE, METRICS } from '../../functions/contract/metrics.ts'
 import { SUPPORT, TASKS, type TaskName } from '../../functions/contract/tasks.ts'
@@ -29,7 +29,7 @@ const nameOf = ({ AlarmName }: Alarm) => AlarmName.replace('sharelock-prod-', ''
 const alarm = (name: string): Alarm => alarms.find((each) => nameOf(each) === name) ?? expect.fail(`no alarm ${name}`)
 
 describe('the alarms', () => {
-  it('each have a heading in the runbook: what it means, how to look, how to resolve', () => {
+  test('each have a heading in the runbook: what it means, how to look, how to resolve', () => {
     for (const each of alarms) {
       const section = runbook.split(/^### /m).find((text) => text.startsWith(`${nameOf(each)}\n`))
       expect(section, nameOf(each)).toBeDefined()
@@ -37,12 +37,12 @@ describe('the alarms', () => {
     }
   })
 
-  it('and the runbook has none that no alarm leads to', () => {
+  test('and the runbook has none that no alarm leads to', () => {
     const headings = [...runbook.matchAll(/^### ([a-z-]+)$/gm)].map((match) => match[1])
     expect(headings.toSorted()).toEqual(alarms.map(nameOf).toSorted())
   })
 
-  it('tell people, when they begin and when they end, and say where the runbook is', () => {
+  test('tell people, when they begin and when they end, and say where the runbook is', () => {
     for (const each of alarms) {
       expect(each.AlarmActions, each.AlarmName).toHaveLength(1)
       expect(each, each.AlarmName).toHaveProperty('OKActions')
@@ -50,13 +50,13 @@ describe('the alarms', () => {
     }
   })
 
-  it('tell an existing topic as well, where the stage names one', () => {
+  test('tell an existing topic as well, where the stage names one', () => {
     const guest = stageTemplates(deployed(EXISTING)).job
     for (const { Properties } of Object.values(guest.findResources('AWS::CloudWatch::Alarm')))
       expect(JSON.stringify(Properties.AlarmActions)).toContain('555555555555:on-call')
   })
 
-  it('cover what the design asks for', () => {
+  test('cover what the design asks for', () => {
     expect(alarms.map(nameOf).toSorted()).toEqual(
       expect.arrayContaining([
         'database-connections',
@@ -74,13 +74,13 @@ describe('the alarms', () => {
     )
   })
 
-  it('fit the numbers: an old lock is at three quarters of its life, a full database 80 % of its connections', () => {
+  test('fit the numbers: an old lock is at three quarters of its life, a full database 80 % of its connections', () => {
     expect(alarm('lock-near-ttl').Threshold).toBe(0.75 * LOCK_TTL_MS)
     expect(alarm('database-connections').Threshold).toBe(480)
     expect(alarm('outbox-old').Threshold).toBe(15 * 60)
   })
 
-  it("take silence for health, except the sweeper's own", () => {
+  test("take silence for health, except the sweeper's own", () => {
     for (const each of alarms)
       expect(each.TreatMissingData, each.AlarmName).toBe(nameOf(each) === 'sweep-silent' ? 'breaching' : 'notBreaching')
   })
@@ -96,11 +96,11 @@ describe('the metrics', () => {
     ),
   )
 
-  it('that the code emits are those of the table', () => {
+  test('that the code emits are those of the table', () => {
     expect([...emitted].toSorted()).toEqual(Object.keys(METRICS).toSorted())
   })
 
-  it('that alarms and dashboard look at are those of the table', () => {
+  test('that alarms and dashboard look at are those of the table', () => {
     const text = JSON.stringify(template.toJSON())
     const graphed = [...text.matchAll(/\\"Sharelock\\",\\"([\w.]+)\\"/g)].map((match) => match[1] ?? '')
     const alarmed = [...text.matchAll(/"MetricName":"([\w.]+)","Namespace":"Sharelock"/g)].map(
@@ -111,7 +111,7 @@ describe('the metrics', () => {
     expect(alarmed.length).toBeGreaterThan(5)
   })
 
-  it('are written with one dimension, the stage, which alarms and dashboard ask for', () => {
+  test('are written with one dimension, the stage, which alarms and dashboard ask for', () => {
     const stores = { BUCKET: 'b', DATABASE_HOST: 'h', DATABASE_USER: 'u', LOCK_HOST: 'l' }
     const { metrics } = new Sandbox('HaltJob', { STAGE: 'prod', ...stores }).begin().services
     metrics.addMetric('job.halted', 'Count', 1)
@@ -139,7 +139,7 @@ describe('the sweeper', () => {
     ['RegisterChunk', 'MarkRegistered'],
   ]
 
-  it('halts only what no execution can still be working on', () => {
+  test('halts only what no execution can still be working on', () => {
     const chainsS = BETWEEN_MARKS.map((tasks) => sum(tasks.map((task) => longestS(task))))
     // A run that lost its lock first waits for the key, then opens its job anew, which is progress.
     const reacquireS = longestS('RegisterChunk') + longestS('AcquireLock', [WAIT_FOR_TAKEN_LOCK, ...ORDINARY])
@@ -148,11 +148,11 @@ describe('the sweeper', () => {
     expect(SWEEP_QUIET_S).toBeGreaterThan(Math.min(longestChainS, EXECUTION_TIMEOUT_S) + LOCK_TTL_MS / 1_000)
   })
 
-  it('has an hour for a clock that jumps', () => {
+  test('has an hour for a clock that jumps', () => {
     expect(SWEEP_QUIET_S - EXECUTION_TIMEOUT_S).toBeGreaterThanOrEqual(3_600)
   })
 
-  it('ends before the next one begins', () => {
+  test('ends before the next one begins', () => {
     expect(SUPPORT.Sweep.lambdaTimeoutS).toBeLessThan(5 * 60)
   })
 })
