@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { DistributorCode, Month } from '../functions/contract/messages.ts'
+import { lastMonth } from '../functions/contract/months.ts'
 import { PARTY_SCHEMES, type PartyScheme, SUM_RULES, type SumRule } from '../functions/contract/words.ts'
 
 export type DayOptions = {
@@ -30,15 +31,6 @@ const checked = (schema: typeof Month) => (text: string) => {
   const result = schema.safeParse(text)
   if (!result.success) throw new InvalidArgumentError(result.error.issues[0]?.message ?? '')
   return result.data
-}
-
-/** The month before this one, as the clocks in Seoul have it: the month a settlement day is about. */
-export const lastMonth = (now = new Date()): string => {
-  const [year = 0, month = 0] = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Asia/Seoul', dateStyle: 'short' })
-    .format(now)
-    .split('-')
-    .map(Number)
-  return month === 1 ? `${year - 1}-12` : `${year}-${String(month - 1).padStart(2, '0')}`
 }
 
 /** Reads the command line; prints help or what is wrong with an option and ends. */

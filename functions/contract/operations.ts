@@ -1,14 +1,8 @@
 import { z } from 'zod'
 import { CALLER_CHARS_MAX, SLICE_MONTHS_MAX } from './limits.ts'
 import { DistributorCode, Execution, Month } from './messages.ts'
+import { isMonthRange } from './months.ts'
 import { PARTY_SCHEMES, SUM_RULES } from './words.ts'
-
-/** True where `from` to `to` is a range of at most SLICE_MONTHS_MAX months. */
-export const isMonthRange = (from: string, to: string): boolean => {
-  const months = (month: string): number => Number(month.slice(0, 4)) * 12 + Number(month.slice(5))
-  const span = months(to) - months(from)
-  return span >= 0 && span < SLICE_MONTHS_MAX
-}
 
 const overMonths = <Question extends 'slices' | 'checks'>(question: Question) =>
   z

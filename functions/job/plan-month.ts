@@ -4,11 +4,11 @@ import { dispatchedFile, dispatchedRun, FILE_MARK_DIGITS } from '../contract/dis
 import { Failure } from '../contract/failures.ts'
 import { DISTRIBUTORS_MAX, REASON_CHARS_MAX } from '../contract/limits.ts'
 import { FILE_ENDINGS, type PlanMonthInput, type PlanMonthOutput } from '../contract/messages.ts'
+import { monthAt } from '../contract/months.ts'
 import { activeSlices, type MonthSlice } from '../store/job/month.ts'
 import { isoTime } from '../store/mysql/time.ts'
 import { statement } from '../store/mysql/transaction.ts'
 import { listObjects } from '../store/s3/objects.ts'
-import { monthOf } from './month-of.ts'
 import type { Run } from './task.ts'
 
 /** S3 calls at once: enough for a thousand distributors in seconds, few enough for one sandbox's sockets. */
@@ -36,7 +36,7 @@ type Delivered = { readonly ending: (typeof FILE_ENDINGS)[number]; readonly mark
  * @throws Failure StorageUnreachable, DatabaseUnreachable, InvalidInput (too many distributors)
  */
 export const planMonth = async (run: Run, { request, monthsBack }: PlanMonthInput): Promise<PlanMonthOutput> => {
-  const month = 'month' in request ? request.month : monthOf(request.scheduledAt, monthsBack)
+  const month = 'month' in request ? request.month : monthAt(request.scheduledAt, monthsBack)
   const slices = await statement(run.database, () => activeSlices(run.database, month))
   if (slices.length > DISTRIBUTORS_MAX)
     throw new Failure(

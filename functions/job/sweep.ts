@@ -1,13 +1,14 @@
 import { MetricUnit } from '@aws-lambda-powertools/metrics'
 import { OVERDUE_NAMED_MAX, SWEEP_JOBS_MAX, SWEEP_RESERVE_MS } from '../contract/limits.ts'
 import type { SweepInput } from '../contract/messages.ts'
+import { monthAt } from '../contract/months.ts'
+import { seoulTime } from '../contract/seoul-time.ts'
 import { sliceName } from '../contract/words.ts'
 import { unregistered } from '../store/job/month.ts'
 import { type QuietJob, quietJobs, standing } from '../store/job/quiet.ts'
 import { inspect } from '../store/lock/inspect.ts'
 import { statement } from '../store/mysql/transaction.ts'
 import { raise } from './halt-job.ts'
-import { monthOf } from './month-of.ts'
 import { type PublishReport, publishEvents } from './publish-events.ts'
 import type { Run } from './task.ts'
 
@@ -135,8 +136,6 @@ const lookForOverdue = async (run: Run, { registeredByDay, monthsBack }: SweepIn
   return overdue.length
 }
 
-const SEOUL_DAY = new Intl.DateTimeFormat('en-CA', { timeZone: 'Asia/Seoul', dateStyle: 'short' })
-
 /** The settlement month that has to be registered by now; null before its day, which is counted in Seoul. */
 export const monthDue = (now: Date, registeredByDay: number, monthsBack: number): string | null =>
-  Number(SEOUL_DAY.format(now).slice(8)) < registeredByDay ? null : monthOf(now.toISOString(), monthsBack)
+  Number(seoulTime(now).slice(8, 10)) < registeredByDay ? null : monthAt(now, monthsBack)

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
 import { SLICE_MONTHS_MAX } from '../../functions/contract/limits.ts'
-import { isMonthRange } from '../../functions/contract/operations.ts'
+import { addMonths, currentMonth, isMonthRange, monthsFrom } from '../../functions/contract/months.ts'
 import type { DistributorLine, SliceLine } from '../../functions/contract/reports.ts'
-import { addMonths, counted, currentMonth, monthsFrom, seoulTime, table } from '../format/text.ts'
+import { seoulTime } from '../../functions/contract/seoul-time.ts'
+import { counted, table } from '../format/text.ts'
 import { OperationError } from '../operations/operations.ts'
 import { acting, monthOf } from './session.ts'
 

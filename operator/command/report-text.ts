@@ -1,5 +1,6 @@
 import type { AuditLine, JobReport, LockReport, PhaseReport, SliceReport } from '../../functions/contract/reports.ts'
-import { bar, count, counted, duration, facts, percent, seoulTime, table } from '../format/text.ts'
+import { seoulTime } from '../../functions/contract/seoul-time.ts'
+import { bar, count, counted, duration, facts, percent, table } from '../format/text.ts'
 import type { Output } from './output.ts'
 
 /** `held by NAME, 290 s left, token 0f1e2d3c4b5a`. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
+import { seoulTime } from '../../functions/contract/seoul-time.ts'
 import { sliceName } from '../../functions/contract/words.ts'
-import { seoulTime } from '../format/text.ts'
 import { OperationError } from '../operations/operations.ts'
 import { lockText } from './report-text.ts'
 import { acting, confirm, type SliceOptions, sliceOf } from './session.ts'

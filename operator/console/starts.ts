@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { Hono } from 'hono'
 import { Month } from '../../functions/contract/messages.ts'
-import { addMonths, currentMonth } from '../format/text.ts'
+import { lastMonth } from '../../functions/contract/months.ts'
 import { OperationError, type StartPlan } from '../operations/operations.ts'
 import { type Asked, answer, type Console, type Env, goTo, viewOf } from './context.ts'
 import { planPage } from './pages/plan.ts'
@@ -68,8 +68,7 @@ const showForm = async (
   const form = {
     distributors: await desk.operations.distributors(),
     distributor: fields.distributor ?? '',
-    // Settled after it has ended: last month is what is mostly meant.
-    month: fields.month ?? addMonths(currentMonth(), -1),
+    month: fields.month ?? lastMonth(),
     key: fields.key ?? '',
     bytesMax: desk.uploadBytesMax,
     problem,

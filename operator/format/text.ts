@@ -1,16 +1,11 @@
 /** How the command writes numbers, times and tables. */
 
 const NUMBER = new Intl.NumberFormat('en-US')
-/** The Swedish way of writing a time is ISO's, which sorts. The settlement's calendar is Seoul's, wherever one sits. */
-const SEOUL = new Intl.DateTimeFormat('sv-SE', { timeZone: 'Asia/Seoul', dateStyle: 'short', timeStyle: 'medium' })
 
 export const count = (value: number): string => NUMBER.format(value)
 
 /** `1 row`, `1,600 rows`. */
 export const counted = (value: number, noun: string): string => `${count(value)} ${noun}${value === 1 ? '' : 's'}`
-
-/** `2026-11-05 09:12:33` in Seoul. */
-export const seoulTime = (iso: string): string => SEOUL.format(new Date(iso))
 
 /** `8 s`, `3 min 20 s`, `1 h 05 min`. */
 export const duration = (seconds: number): string => {
@@ -51,18 +46,3 @@ export const table = (rows: readonly (readonly string[])[], right: readonly numb
 /** `name   value` lines under a heading. */
 export const facts = (pairs: readonly (readonly [string, string])[]): string[] =>
   table(pairs.map(([name, value]) => [`  ${name}`, value]))
-
-/** Counts months from year 0. */
-const monthNumber = (month: string): number => Number(month.slice(0, 4)) * 12 + Number(month.slice(5)) - 1
-
-export const addMonths = (month: string, months: number): string => {
-  const number = monthNumber(month) + months
-  return `${Math.floor(number / 12)}-${String((number % 12) + 1).padStart(2, '0')}`
-}
-
-/** The months from `from` to `to`, both included. */
-export const monthsFrom = (from: string, to: string): string[] =>
-  Array.from({ length: monthNumber(to) - monthNumber(from) + 1 }, (_, index) => addMonths(from, index))
-
-/** The month that it is in Seoul. */
-export const currentMonth = (now = new Date()): string => SEOUL.format(now).slice(0, 7)

@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Head, PlanMonthOutput } from '../../../functions/contract/messages.ts'
-import { monthOf } from '../../../functions/job/month-of.ts'
 import { openJob } from '../../../functions/job/open-job.ts'
 import { planMonth } from '../../../functions/job/plan-month.ts'
 import { putDistributor } from '../../../functions/store/distributor.ts'
@@ -244,26 +243,5 @@ describe('an S3 that is busy or away', () => {
   test('and one that does not listen at all is named too', async () => {
     const nobody = clientOf('http://127.0.0.1:1')
     await expect(plan({ month: '2026-10' }, 1, nobody)).rejects.toMatchObject({ name: 'StorageUnreachable' })
-  })
-})
-
-describe('the month of a scheduled time', () => {
-  test('is that of the moment in Seoul: 1 March 00:10 there is 28 February in UTC', () => {
-    expect(monthOf('2026-02-28T15:10:00Z', 0)).toBe('2026-03')
-    expect(monthOf('2026-02-28T14:59:59Z', 0)).toBe('2026-02')
-  })
-
-  test("is the same however late the delivery comes: the time is the schedule's", () => {
-    // Delivered on time and 20 h late, the input is the same text.
-    expect(monthOf('2026-02-28T15:10:00Z', 1)).toBe('2026-02')
-  })
-
-  test.each([
-    ['2026-11-09T17:00:00Z', 1, '2026-10'],
-    ['2026-01-09T17:00:00Z', 1, '2025-12'],
-    ['2025-12-31T15:00:00Z', 0, '2026-01'],
-    ['2026-03-09T17:00:00Z', 12, '2025-03'],
-  ])('%s, %i months back, is %s', (scheduledAt, monthsBack, month) => {
-    expect(monthOf(scheduledAt, monthsBack)).toBe(month)
   })
 })

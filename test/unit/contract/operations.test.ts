@@ -1,29 +1,11 @@
 import { readdirSync } from 'node:fs'
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { SLICE_MONTHS_MAX } from '../../../functions/contract/limits.ts'
-import {
-  InspectInput,
-  isMonthRange,
-  OperateInput,
-  operatorFunctionName,
-} from '../../../functions/contract/operations.ts'
+import { InspectInput, OperateInput, operatorFunctionName } from '../../../functions/contract/operations.ts'
 import { readPlace } from '../../../functions/contract/place-env.ts'
 import { isoTime } from '../../../functions/store/mysql/time.ts'
 import { MIGRATIONS } from '../../../functions/store/schema/migration-files.ts'
 
-const monthAt = (index: number): string =>
-  `${2000 + Math.floor(index / 12)}-${String((index % 12) + 1).padStart(2, '0')}`
-
 describe('a range of months', () => {
-  test('ends where it begins or later, and within its limit', () => {
-    fc.assert(
-      fc.property(fc.nat(1_199), fc.nat(1_199), (from, to) => {
-        expect(isMonthRange(monthAt(from), monthAt(to))).toBe(to >= from && to < from + SLICE_MONTHS_MAX)
-      }),
-    )
-  })
-
   test('is asked of every question that has one', () => {
     for (const question of ['slices', 'checks']) {
       expect(InspectInput.safeParse({ question, from: '2026-12', to: '2027-01' }).success).toBe(true)

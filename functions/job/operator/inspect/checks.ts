@@ -1,4 +1,5 @@
 import { OPEN_JOBS_SHOWN } from '../../../contract/limits.ts'
+import { monthsFrom } from '../../../contract/months.ts'
 import type { Checks, OpenJobCheck } from '../../../contract/reports.ts'
 import type { Slice } from '../../../contract/words.ts'
 import { activeDistributors } from '../../../store/distributor.ts'
@@ -58,21 +59,11 @@ const slicesToAsk = async (run: Run, range: MonthRange): Promise<Named[]> => {
   const named: Named[] = [
     ...(await openJobs(database, OPEN_JOBS_SHOWN)),
     ...(await newestOf(run, range)),
-    ...monthsOf(range).flatMap((month) => active.map(({ code }) => ({ distributor: code, month }))),
+    ...monthsFrom(range.from, range.to).flatMap((month) => active.map(({ code }) => ({ distributor: code, month }))),
   ]
   return [...new Map(named.map(({ distributor, month }) => [key({ distributor, month }), { distributor, month }]))].map(
     ([, slice]) => slice,
   )
-}
-
-const monthsOf = ({ from, to }: MonthRange): string[] => {
-  const months: string[] = []
-  for (let [year, month] = from.split('-').map(Number) as [number, number]; ; month += 1) {
-    if (month > 12) [year, month] = [year + 1, 1]
-    const text = `${year}-${String(month).padStart(2, '0')}`
-    if (text > to) return months
-    months.push(text)
-  }
 }
 
 const lookup = (asked: readonly Named[], { locks }: SeenLocks) => {

@@ -8,7 +8,7 @@ import iconv from 'iconv-lite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { EXIT_CODES } from '../../../../operator/command/exit-codes.ts'
 import { buildProgram } from '../../../../operator/command/program.ts'
-import { addMonths, bar, currentMonth, duration, monthsFrom, percent, table } from '../../../../operator/format/text.ts'
+import { bar, duration, percent, table } from '../../../../operator/format/text.ts'
 import { OPERATION_ERRORS } from '../../../../operator/operations/operations.ts'
 import { call } from '../../../support/operator.ts'
 
@@ -238,7 +238,7 @@ describe('text', () => {
     expect([bar(0, 0, 4), bar(3, 8, 4), bar(8, 8, 4)]).toEqual(['[....]', '[#...]', '[####]'])
   })
 
-  test('durations and months are written as people say them', () => {
+  test('durations are written as people say them', () => {
     expect([0, 59.4, 60, 3_599, 3_600].map(duration)).toEqual([
       '0 s',
       '59 s',
@@ -246,9 +246,5 @@ describe('text', () => {
       '59 min 59 s',
       '1 h 00 min',
     ])
-    expect(monthsFrom('2026-11', '2027-02')).toEqual(['2026-11', '2026-12', '2027-01', '2027-02'])
-    expect(addMonths('2026-01', -1)).toBe('2025-12')
-    // Still September in UTC.
-    expect(currentMonth(new Date('2026-09-30T15:00:00Z'))).toBe('2026-10')
   })
 })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createConnection } from 'mysql2/promise'
+import { addMonths } from '../../../../../functions/contract/months.ts'
 import { generateTracks } from '../../../../../local/generate.ts'
 import { type Stack, startStack } from '../../../../../local/stack.ts'
 import { createOperations } from '../../../../../operator/operations/create-operations.ts'
@@ -41,11 +42,7 @@ const LARGE_ROWS = 400_000
 /** Map items of the large one that may pass, of six to eight chunks each. */
 const ITEMS_PASSED = 3
 
-const months = (newest: string): string[] =>
-  Array.from({ length: 6 }, (_, index) => {
-    const number = Number(newest.slice(0, 4)) * 12 + Number(newest.slice(5)) - 1 - index
-    return `${Math.floor(number / 12)}-${String((number % 12) + 1).padStart(2, '0')}`
-  })
+const months = (newest: string): string[] => Array.from({ length: 6 }, (_, index) => addMonths(newest, -index))
 
 const writeFile = async (folder: string, name: string, rows: number, seed: number): Promise<string> => {
   const path = join(folder, name)

@@ -1,9 +1,9 @@
 import { mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
+import { lastMonth } from '../../../../../functions/contract/months.ts'
 import { ROOT } from '../../../../../local/paths.ts'
 import { startConsole } from '../../../../../operator/console/server.ts'
-import { addMonths, currentMonth } from '../../../../../operator/format/text.ts'
 import { startBrowser } from '../../../../support/chromium.ts'
 import { homeOf } from '../home.ts'
 import { startDemo } from './months.ts'
@@ -43,7 +43,7 @@ const take = async (page: Page, home: string, picture: Picture): Promise<void> =
 
 const main = async (): Promise<void> => {
   await mkdir(FOLDER, { recursive: true })
-  const demo = await startDemo(addMonths(currentMonth(), -1))
+  const demo = await startDemo(lastMonth())
   const served = await startConsole({ operations: demo.operations })
   const browser = await startBrowser()
   try {
