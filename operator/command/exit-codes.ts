@@ -6,13 +6,13 @@ const MEANINGS: Readonly<Record<OperationErrorName, string>> = {
   Failed: 'unexpected',
   Usage: 'wrong arguments or input',
   Rejected: 'the file was refused; nothing was touched',
-  Busy: 'somebody else runs, holds the lock, or has an open job',
+  Busy: 'another run goes on, holds the lock, or has an open job',
   Halted: 'the run halted or was overtaken: it did not end REGISTERED',
   Unconfirmed: 'a typed confirmation is needed, or does not match',
   Unreachable: 'a service cannot be reached, or refuses you',
   NotFound: 'what was asked for does not exist',
   Findings: '`doctor` found something',
-  PlanMoved: 'what was shown moved on since; nothing was touched: look again and start again',
+  PlanMoved: 'what was shown has changed; nothing was touched: look again and start again',
 }
 
 /** Every exit code, its name in `{"error": ...}`, and what it means. */
@@ -27,6 +27,6 @@ export const EXIT_CODES: readonly { readonly code: number; readonly name: string
   {
     code: PIPE_CLOSED,
     name: '',
-    meaning: 'whoever read the answer closed the pipe, e.g. `head`; a run that was watched goes on',
+    meaning: 'the reader of the answer closed the pipe, e.g. `head`; a run that was watched goes on',
   },
 ]

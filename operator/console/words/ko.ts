@@ -15,7 +15,7 @@ export const ko: Words = {
   cancel: '취소',
   // --- entering
   doorTitle: '콘솔 열기',
-  doorOnce: '이 주소는 이 브라우저에서 한 번만 콘솔을 엽니다.',
+  doorOnce: '이 주소로는 이 브라우저에서 콘솔을 한 번만 열 수 있습니다.',
   doorEnter: '콘솔 열기',
   enterTitle: '콘솔을 다시 시작해 주십시오',
   enterUsed: '이미 사용되었거나 올바르지 않은 주소입니다. 주소는 한 번만 사용할 수 있습니다.',
@@ -24,10 +24,10 @@ export const ko: Words = {
   // --- overview
   months: '정산월',
   monthsFromTo: (from, to) => `${from} ~ ${to}`,
-  distributor: '배급사',
+  distributor: '유통사',
   older: '이전 정산월',
   newer: '다음 정산월',
-  noDistributors: '등록된 배급사가 없습니다. `sharelock distributors add`로 추가해 주십시오.',
+  noDistributors: '등록된 유통사가 없습니다. `sharelock distributors add`로 추가해 주십시오.',
   inactive: '비활성',
   attention: '현재 상황',
   running: '진행 중',
@@ -37,7 +37,7 @@ export const ko: Words = {
   noJob: '작업 없음',
   nobody: '없음',
   lateRule:
-    '지연: 다른 배급사가 완료한 정산월에 활성 배급사의 작업이 없는 경우입니다. 첫 작업 이전의 정산월은 제외하며, 작업이 한 번도 없었던 배급사는 완료된 가장 최근 정산월만 표시합니다.',
+    '지연: 다른 유통사는 완료한 정산월에 활성 유통사의 작업이 없는 경우입니다. 첫 작업 이전의 정산월은 제외합니다. 작업이 한 번도 없었던 유통사는 완료된 가장 최근 정산월만 표시합니다.',
   rows: '행',
   rowsTitle: '행 수',
   rowCount: (count) => `${count}행`,
@@ -60,7 +60,7 @@ export const ko: Words = {
   rowsOf: (marked, all) => `${all}행 중 ${marked}행`,
   notPlanned: '아직 계획되지 않음',
   nothingToDelete: '삭제할 행이 없었습니다',
-  aggregated: (chunks) => `한 칸은 청크 ${chunks}개를 나타냅니다.`,
+  aggregated: (chunks) => `한 칸이 청크 ${chunks}개를 나타냅니다.`,
   speed: '초당 행 수',
   duration: (text) => text.replace(' h', '시간').replace(' min', '분').replace(/ s$/, '초'),
   timeLeft: '남은 시간',
@@ -73,9 +73,9 @@ export const ko: Words = {
   lockUnreachable: 'Valkey가 응답하지 않아 점유자를 확인할 수 없습니다.',
   holder: '점유자',
   tokenDigest: '토큰 다이제스트',
-  remaining: '남은 시간',
-  endless: '끝나지 않음',
-  lockOfNoJob: '이 토큰을 가진 작업이 없습니다.',
+  remaining: '만료까지',
+  endless: '만료 없음',
+  lockOfNoJob: '이 토큰을 사용하는 작업이 없습니다.',
   source: '원본',
   shareSum: '지분율 합계',
   requestedBy: '요청자',
@@ -118,13 +118,13 @@ export const ko: Words = {
     '청크와 청크 사이에서 작업을 중단하고 실행을 종료합니다. 작업을 재개할 때까지 이 정산월은 교체 중으로 표시됩니다.',
   unlockAsk: (slice) => `${slice}의 잠금을 해제하시겠습니까?`,
   unlockWhat:
-    '먼저 열려 있는 작업을 중단하여 해당 실행이 더 이상 기록하지 못하게 한 뒤, 바로 이 잠금만 삭제합니다. 점유자가 사라진 것이 확실할 때에만 진행해 주십시오.',
+    '먼저 열려 있는 작업을 중단하여 해당 실행이 더 이상 쓰지 못하게 합니다. 그런 다음 이 잠금만 삭제합니다. 점유자가 사라진 것이 확실할 때에만 진행해 주십시오.',
   notNow: '그 사이 정산월의 상태가 바뀌어 더 이상 수행할 조치가 없습니다.',
   reason: '사유 (감사 기록에 남습니다)',
   typeWithOption: '위 항목을 선택한 경우에 필요합니다',
-  typeToConfirm: (text) => `확인을 위해 ${text} 을(를) 입력해 주십시오`,
-  mistyped: (text) => `입력한 내용이 ${text} 와(과) 다릅니다. 아무 작업도 수행하지 않았습니다.`,
-  waitForLock: '다른 실행이 잠금을 점유 중이면 거절하지 않고 기다립니다',
+  typeToConfirm: (text) => `확인을 위해 ${text}을(를) 입력해 주십시오`,
+  mistyped: (text) => `입력한 내용이 ${text}와(과) 다릅니다. 아무 작업도 수행하지 않았습니다.`,
+  waitForLock: '다른 실행이 잠금을 점유 중이면 거부되는 대신 기다립니다',
   // --- start
   startTitle: '파일로 시작',
   startLead: '먼저 파일을 읽고 검사합니다. 다음 화면에서 확인하시기 전에는 아무것도 변경되지 않습니다.',
@@ -143,7 +143,7 @@ export const ko: Words = {
   // --- plan
   planStart: (slice) => `${slice} 지분율을 교체하시겠습니까?`,
   planUndo: (slice) => `${slice} 지분율을 되돌리시겠습니까?`,
-  planRefused: (slice) => `${slice} 파일이 거절되었습니다`,
+  planRefused: (slice) => `${slice} 파일이 거부되었습니다`,
   planGone: '이 검사 결과는 더 이상 보관되어 있지 않습니다. 파일을 다시 검사해 주십시오.',
   untouched: '변경된 내용은 없습니다.',
   fileChecked: '파일',
@@ -164,13 +164,14 @@ export const ko: Words = {
   continues: (job, state) =>
     `같은 원본의 작업 ${job}이(가) ${state} 상태로 열려 있습니다. 시작하면 그 지점부터 이어서 진행합니다.`,
   busyWith: (execution) =>
-    `이 정산월을 다른 원본으로 처리하는 실행이 진행 중입니다: ${execution}. 잠금이 풀릴 때까지 시작은 거절되며, 기다리도록 선택할 수 있습니다.`,
+    `이 정산월을 다른 원본으로 처리하는 실행이 진행 중입니다: ${execution}. 그 실행이 잠금을 점유하는 동안 시작 요청은 거부됩니다. 기다리도록 선택할 수 있습니다.`,
   joins: (execution) =>
-    `같은 정산월과 원본의 실행이 이미 진행 중입니다: ${execution}. 시작하면 그 실행에 합류하며 새로 시작하지 않습니다.`,
+    `같은 정산월과 원본의 실행이 이미 진행 중입니다: ${execution}. 시작하면 그 실행에 합류하며, 새 실행은 시작되지 않습니다.`,
   blockedBy: (job, state) =>
-    `다른 원본의 작업 ${job}이(가) ${state} 상태로 열려 있습니다. 대체하지 않으면 시작할 수 없습니다.`,
+    `다른 원본의 작업 ${job}이(가) ${state} 상태로 열려 있습니다. 그 작업을 대체해야 이 파일로 시작할 수 있습니다.`,
   supersede: '열려 있는 작업을 대체하고 이 파일로 시작합니다',
-  alreadyRegistered: '이 정산월에는 이미 같은 원본이 등록되어 있습니다. 강제하지 않으면 아무것도 변경되지 않습니다.',
+  alreadyRegistered:
+    '이 정산월에는 이미 같은 원본이 등록되어 있습니다. 다시 등록하도록 선택하지 않으면 아무것도 변경되지 않습니다.',
   force: '그래도 다시 등록합니다',
   startNow: '시작',
   undoNow: '되돌리기 실행',
@@ -184,7 +185,7 @@ export const ko: Words = {
   problem: '문제',
   // --- notices
   noticeStarted: '시작했습니다.',
-  noticeJoined: '이미 진행 중인 실행에 합류했으며, 새로 시작하지 않았습니다.',
+  noticeJoined: '이미 진행 중인 실행에 합류했습니다. 새 실행은 시작하지 않았습니다.',
   noticeResumed: '재개했습니다.',
   noticeStopped: '중지했습니다. 작업은 진행 지점을 유지하며 재개할 수 있습니다.',
   noticeEnded: '작업이 열리기 전에 실행을 종료했습니다. 변경된 내용은 없습니다.',
@@ -195,7 +196,7 @@ export const ko: Words = {
   // --- problems
   problemFailed: '예기치 않은 문제가 발생했습니다',
   problemUsage: '요청을 처리할 수 없습니다',
-  problemRejected: '파일이 거절되었습니다',
+  problemRejected: '파일이 거부되었습니다',
   problemBusy: '이 정산월은 다른 실행이 처리하고 있습니다',
   problemHalted: '실행이 끝까지 진행되지 못했습니다',
   problemUnconfirmed: '확인되지 않았습니다',

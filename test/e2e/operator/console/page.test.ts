@@ -47,7 +47,7 @@ test('the browser that prefers Korean gets Korean, switches to English, and keep
   await kim().open('/')
   expect(await page.getAttribute('html', 'lang')).toBe('ko')
   const overview = await kim().text('body')
-  for (const word of ['정산월', '배급사', '전체 현황', '파일로 시작', '진행 중', '중단됨', '지연', '완료'])
+  for (const word of ['정산월', '유통사', '전체 현황', '파일로 시작', '진행 중', '중단됨', '지연', '완료'])
     expect(overview).toContain(word)
   await kim().openSlice(halted)
   const job = await kim().text('body')
@@ -144,5 +144,5 @@ test('while a service is out of reach the page says which, asks again, and comes
   } finally {
     lambda.invoke = invoke
   }
-  await kim().see('배급사')
+  await kim().see('유통사')
 })
