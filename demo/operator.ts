@@ -10,7 +10,7 @@ import {
   StartExecutionCommand,
 } from '@aws-sdk/client-sfn'
 import type { ExecutionRequest } from '../functions/contract/messages.ts'
-import type { Stack } from '../local/stack.ts'
+import { REGION, type Stack } from '../local/stack.ts'
 
 /** Often enough for people; each look costs the engine, and so the run that is watched, a few milliseconds. */
 const POLL_MS = 300
@@ -22,11 +22,10 @@ export class Operator {
   readonly #sfn: SFNClient
 
   constructor(stack: Stack) {
-    const { AWS_REGION: region, AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL_SFN } = stack.environment
     const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
     this.#stack = stack
-    this.#s3 = new S3Client({ region, endpoint: AWS_ENDPOINT_URL_S3, credentials, forcePathStyle: true })
-    this.#sfn = new SFNClient({ region, endpoint: AWS_ENDPOINT_URL_SFN, credentials })
+    this.#s3 = new S3Client({ region: REGION, endpoint: stack.aws.endpoint, credentials, forcePathStyle: true })
+    this.#sfn = new SFNClient({ region: REGION, endpoint: stack.url, credentials })
   }
 
   async upload(key: string, path: string): Promise<void> {

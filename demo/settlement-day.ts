@@ -83,7 +83,7 @@ const scheduledRun = async (setting: Setting, slice: Slice, file: ExpectedFile, 
     {
       what: 'the scheduled run is REGISTERED',
       holds: registered,
-      detail: registered ? undefined : sentenceOf(execution),
+      ...(registered ? {} : { detail: sentenceOf(execution) }),
     },
     {
       what: "the operator's start in between changed nothing and was told the holder",
@@ -109,7 +109,7 @@ const correctedRun = async (setting: Setting, slice: Slice, file: ExpectedFile, 
   setting.checks.push({
     what: 'the corrected run is REGISTERED',
     holds: registered,
-    detail: registered ? undefined : sentenceOf(execution),
+    ...(registered ? {} : { detail: sentenceOf(execution) }),
   })
   await checkSlice(setting, slice, file.fingerprint, 'the month holds exactly the corrected file')
   if (registered) await addRun(setting, 'corrected', slice, executionArn)

@@ -34,7 +34,7 @@ export const sliceFingerprint = (address: DatabaseAddress, distributor: string, 
       host: address.DATABASE_HOST,
       port: address.DATABASE_PORT,
       user: address.DATABASE_USER,
-      password: address.DATABASE_PASSWORD,
+      password: address.DATABASE_PASSWORD ?? '',
       database: address.DATABASE_NAME,
       rowsAsArray: true,
     })

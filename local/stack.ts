@@ -24,7 +24,7 @@ export const REGION = 'ap-northeast-2'
 
 export type StackOptions = {
   /** A folder that `cdk synth` wrote; by default the app is synthesised. */
-  readonly app?: string
+  readonly app?: string | undefined
   /** Where servers are looked for; by default the process's own environment. */
   readonly env?: Environment
   readonly mysql?: MysqlOptions
@@ -45,7 +45,7 @@ export type StackOptions = {
   /** Runs before anything else uses the database; by default the migrations and the functions' user. */
   readonly prepare?: (stack: Pick<Stack, 'database' | 'lock' | 'aws' | 'folder'>) => Promise<unknown>
   /** The Step Functions endpoint's port; by default a free one. */
-  readonly port?: number
+  readonly port?: number | undefined
   /** Keeps the run's folder when the stack stops. */
   readonly keepData?: boolean
   readonly say?: (line: string) => void

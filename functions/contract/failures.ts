@@ -65,9 +65,9 @@ export const failuresOf = (family: FailureFamily): FailureName[] =>
 
 /** What an operator or a log reader needs to place a failure. */
 export type FailureDetails = {
-  readonly job?: number
-  readonly fence?: number
-  readonly state?: JobState
+  readonly job?: number | undefined
+  readonly fence?: number | undefined
+  readonly state?: JobState | undefined
   readonly cause?: unknown
 }
 

@@ -66,7 +66,7 @@ const nameOf = (execution: string): string =>
 /** The newest lines, of everything or of a distributor, a month, or both. */
 export const auditLines = async (
   database: Database,
-  { distributor, month, limit }: { distributor?: string; month?: string; limit: number },
+  { distributor, month, limit }: { distributor?: string | undefined; month?: string | undefined; limit: number },
 ): Promise<AuditLine[]> => {
   const filters: [string, Param][] = [
     ...(distributor === undefined ? [] : [['distributor = ?', distributor] satisfies [string, Param]]),

@@ -47,7 +47,7 @@ export class Network extends Construct {
 
   constructor(scope: Construct, id: string, { network, logRetentionDays }: AwsStage) {
     super(scope, id)
-    this.vpc =
+    this.vpc = (
       network.kind === 'new'
         ? new Vpc(this, 'Vpc', {
             ipAddresses: IpAddresses.cidr(network.cidr),
@@ -62,6 +62,7 @@ export class Network extends Construct {
             isolatedSubnetIds: network.subnetIds,
             isolatedSubnetRouteTableIds: network.routeTableIds,
           })
+    ) as IVpc
     this.subnets = this.vpc.isolatedSubnets
     this.functionsGroup = new SecurityGroup(this, 'FunctionsGroup', {
       vpc: this.vpc,

@@ -4,6 +4,7 @@ import {
   Bucket,
   BucketEncryption,
   type CfnBucket,
+  type IBucket,
   ObjectOwnership,
   StorageClass,
 } from 'aws-cdk-lib/aws-s3'
@@ -38,7 +39,7 @@ export class Storage extends Construct {
     this.bucket = new Bucket(this, 'Bucket', {
       ...PRIVATE,
       versioned: true,
-      serverAccessLogsBucket: accessLog,
+      serverAccessLogsBucket: accessLog as IBucket,
       lifecycleRules: [
         { id: 'incoming', prefix: 'incoming/', expiration: Duration.days(INCOMING_DAYS) },
         { id: 'rejected', prefix: 'rejected/', expiration: Duration.days(REJECTED_DAYS) },

@@ -1,5 +1,5 @@
 import { Duration, RemovalPolicy } from 'aws-cdk-lib'
-import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda'
+import type { IFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda'
 import { LogGroup } from 'aws-cdk-lib/aws-logs'
 import type { ITopic } from 'aws-cdk-lib/aws-sns'
 import {
@@ -38,7 +38,7 @@ export type DispatchProps = {
 }
 
 /** What became of one distributor's start; the Map's output is a list of these, in the order of `month.starts`. */
-export const OUTCOMES = { started: 'started', already: 'already started', not: 'not started' } as const
+const OUTCOMES = { started: 'started', already: 'already started', not: 'not started' } as const
 
 /** Starting a month takes seconds per distributor and a pause between; a day is an end, not a plan. */
 const DISPATCH_TIMEOUT_S = 86_400
@@ -112,7 +112,7 @@ export class Dispatch extends Construct {
   /** Not caught: without a plan nothing was started, and the execution is red. */
   private planMonth({ planMonth, config }: DispatchProps): LambdaInvoke {
     const task = LambdaInvoke.jsonPath(this, 'PlanMonth', {
-      lambdaFunction: planMonth.currentVersion,
+      lambdaFunction: planMonth.currentVersion as IFunction,
       payloadResponseOnly: true,
       retryOnServiceExceptions: false,
       taskTimeout: Timeout.duration(Duration.seconds(SUPPORT.PlanMonth.lambdaTimeoutS + TASK_MARGIN_S)),

@@ -1,7 +1,7 @@
 import { Duration, TimeZone } from 'aws-cdk-lib'
 import { Rule } from 'aws-cdk-lib/aws-events'
 import { LambdaFunction as RuleTarget } from 'aws-cdk-lib/aws-events-targets'
-import { Alias, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda'
+import { Alias, type IFunction, type IVersion, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda'
 import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations'
 import {
   ContextAttribute,
@@ -17,7 +17,7 @@ import { Construct } from 'constructs'
 import type { AwsStage } from '../config/config.ts'
 
 /** What EventBridge reports of an execution that did not succeed. */
-export const ENDED_BADLY = ['FAILED', 'ABORTED', 'TIMED_OUT'] as const
+const ENDED_BADLY = ['FAILED', 'ABORTED', 'TIMED_OUT'] as const
 
 /**
  * What a function is called with that nobody waits for, once Lambda has it: three attempts in all, over a few minutes.
@@ -44,7 +44,7 @@ export class HaltRule extends Construct {
     super(scope, id)
     this.deadLetters = deadLetters(this)
     // An alias: nobody's execution depends on the code of a version here, and the newest is right.
-    const live = new Alias(this, 'HaltJobLive', { aliasName: 'live', version: haltJob.currentVersion })
+    const live = new Alias(this, 'HaltJobLive', { aliasName: 'live', version: haltJob.currentVersion as IVersion })
     // EventBridge's own queue only gets what Lambda does not accept; what the function fails at goes this way.
     live.configureAsyncInvoke({
       onFailure: new SqsDestination(this.deadLetters),
@@ -58,7 +58,13 @@ export class HaltRule extends Construct {
         detailType: ['Step Functions Execution Status Change'],
         detail: { stateMachineArn: [jobMachine.stateMachineArn], status: [...ENDED_BADLY] },
       },
-      targets: [new RuleTarget(live, { deadLetterQueue: this.deadLetters, retryAttempts: 20, maxEventAge: HALT_AGE })],
+      targets: [
+        new RuleTarget(live as IFunction, {
+          deadLetterQueue: this.deadLetters,
+          retryAttempts: 20,
+          maxEventAge: HALT_AGE,
+        }),
+      ],
     })
   }
 }
@@ -100,7 +106,7 @@ export class Schedules extends Construct {
         maxEventAge: Duration.hours(24),
       }),
     })
-    const live = new Alias(this, 'SweepLive', { aliasName: 'live', version: sweep.currentVersion })
+    const live = new Alias(this, 'SweepLive', { aliasName: 'live', version: sweep.currentVersion as IVersion })
     // The next sweep makes up for a lost one, so a failed one is not repeated; but it is kept, and tells why.
     live.configureAsyncInvoke({
       onFailure: new SqsDestination(this.sweepFailures),
@@ -111,7 +117,7 @@ export class Schedules extends Construct {
       description: 'Sharelock: halts abandoned jobs, publishes what is left in the outbox',
       schedule: ScheduleExpression.rate(Duration.minutes(config.sweepMinutes)),
       timeWindow: TimeWindow.off(),
-      target: new LambdaInvoke(live, {
+      target: new LambdaInvoke(live as IFunction, {
         input: ScheduleTargetInput.fromObject({
           registeredByDay: config.alarms.registeredByDay,
           monthsBack: config.monthsBack,

@@ -1,5 +1,5 @@
 import { Duration } from 'aws-cdk-lib'
-import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda'
+import type { IFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda'
 import { JsonPath, TaskInput, Timeout } from 'aws-cdk-lib/aws-stepfunctions'
 import { LambdaInvoke } from 'aws-cdk-lib/aws-stepfunctions-tasks'
 import type { Construct } from 'constructs'
@@ -53,7 +53,7 @@ export const lambdaTask = (
   { payload, resultPath, outputPath, retries = ORDINARY }: TaskOptions = {},
 ): LambdaInvoke => {
   const task = LambdaInvoke.jsonPath(scope, name, {
-    lambdaFunction: functions[name].currentVersion,
+    lambdaFunction: functions[name].currentVersion as IFunction,
     // Bare output instead of an envelope with status code and headers; CDK's own retries lack throttling.
     payloadResponseOnly: true,
     retryOnServiceExceptions: false,

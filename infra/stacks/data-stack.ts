@@ -1,5 +1,6 @@
 import { CfnOutput, Stack, type StackProps } from 'aws-cdk-lib'
 import type { IFunction } from 'aws-cdk-lib/aws-lambda'
+import type { IBucket } from 'aws-cdk-lib/aws-s3'
 import type { Construct } from 'constructs'
 import type { AwsStage } from '../config/config.ts'
 import { Database } from '../data/database.ts'
@@ -27,7 +28,7 @@ export class DataStack extends Stack {
     const network = new Network(this, 'Network', config)
     const database = new Database(this, 'Database', config, network)
     const lock = new LockGroup(this, 'Lock', config, network)
-    const { bucket } = new Storage(this, 'Storage')
+    const bucket = new Storage(this, 'Storage').bucket as IBucket
     this.bucketName = new CfnOutput(this, 'BucketName', { value: bucket.bucketName })
     const messaging = new Messaging(this, 'Messaging', config.account, config.alarms.emails)
     if (network.endpoints !== undefined)

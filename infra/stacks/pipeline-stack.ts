@@ -2,7 +2,13 @@ import { type CfnOutput, Stack, type StackProps, Stage } from 'aws-cdk-lib'
 import { BuildSpec, LinuxBuildImage } from 'aws-cdk-lib/aws-codebuild'
 import { PipelineType } from 'aws-cdk-lib/aws-codepipeline'
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
-import { CodeBuildStep, CodePipeline, CodePipelineSource, ManualApprovalStep } from 'aws-cdk-lib/pipelines'
+import {
+  CodeBuildStep,
+  CodePipeline,
+  CodePipelineSource,
+  type IFileSetProducer,
+  ManualApprovalStep,
+} from 'aws-cdk-lib/pipelines'
 import type { Construct } from 'constructs'
 import { acknowledgePipeline } from '../checks/pipeline-nag.ts'
 import type { AwsStage, PipelineConfig, StageConfig } from '../config/config.ts'
@@ -34,7 +40,7 @@ export class PipelineStack extends Stack {
   constructor(scope: Construct, id: string, { config, bundles, addStacks, ...props }: PipelineStackProps) {
     const { account, region, connectionArn, repository, branch, stages } = config
     super(scope, id, { ...props, env: { account, region } })
-    const source = CodePipelineSource.connection(repository, branch, { connectionArn })
+    const source = CodePipelineSource.connection(repository, branch, { connectionArn }) as IFileSetProducer
     const pipeline = new CodePipeline(this, 'Pipeline', {
       pipelineName: 'sharelock',
       pipelineType: PipelineType.V2,
@@ -52,7 +58,7 @@ export class PipelineStack extends Stack {
         // The tests find or unpack their servers themselves, without root.
         commands: ['.ci/run', 'SHARELOCK_STAGE=pipeline npm run synth'],
         primaryOutputDirectory: 'cdk.out',
-      }),
+      }) as IFileSetProducer,
     })
     for (const [index, name] of stages.entries()) {
       const stage = new Stage(this, name)
@@ -79,7 +85,7 @@ export class PipelineStack extends Stack {
 
 const smokeStep = (
   { stage, account }: AwsStage,
-  source: CodePipelineSource,
+  source: IFileSetProducer,
   outputs: Readonly<Record<string, CfnOutput>>,
 ): CodeBuildStep =>
   new CodeBuildStep('Smoke', {

@@ -3,7 +3,7 @@ import { ExecutionError } from 'aws-local-stepfunctions'
 export type ExecutionStatus = 'RUNNING' | 'SUCCEEDED' | 'FAILED' | 'ABORTED' | 'TIMED_OUT'
 
 export type EndStatus = Exclude<ExecutionStatus, 'RUNNING'>
-export type End = { readonly output?: string; readonly error?: string; readonly cause?: string }
+export type End = { readonly output?: string; readonly error?: string | undefined; readonly cause?: string | undefined }
 
 /** The history's last event. */
 export const END_EVENTS = {

@@ -21,13 +21,13 @@ export type LambdaOptions = {
   readonly logsFolder: string
   readonly region: string
   /** Where Node keeps what it has compiled. */
-  readonly compileCache?: string
+  readonly compileCache?: string | undefined
   /** Sandboxes of one function that serve at once; more are throttled. */
-  readonly concurrency?: number
+  readonly concurrency?: number | undefined
   /** False: a sandbox past its timeout is abandoned and lives on, as a frozen one in AWS may. */
-  readonly killOnTimeout?: boolean
+  readonly killOnTimeout?: boolean | undefined
   /** More options for the Node of each sandbox, asked for as it starts. */
-  readonly nodeOptions?: () => readonly string[]
+  readonly nodeOptions?: (() => readonly string[]) | undefined
 }
 
 const CONCURRENCY = 50

@@ -12,7 +12,7 @@ import { UPLOAD_BYTES_MAX } from './upload.ts'
 export type ConsoleOptions = {
   readonly operations: Operations
   /** By default a free one. */
-  readonly port?: number
+  readonly port?: number | undefined
   readonly uploadBytesMax?: number
 }
 

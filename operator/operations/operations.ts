@@ -89,14 +89,14 @@ export type StartOptions = {
   readonly force?: boolean
   /** Wait for a held lock instead of being refused. */
   readonly wait?: boolean
-  readonly why?: string
+  readonly why?: string | undefined
   /** What the operator typed; needed where the plan has a confirmation. */
-  readonly confirmation?: string
+  readonly confirmation?: string | undefined
 }
 
 export type ResumeOptions = Pick<StartOptions, 'wait' | 'why'> & {
   /** The job that the operator saw, and its fence: no other is resumed. */
-  readonly seen?: { readonly job: number; readonly fence?: number }
+  readonly seen?: { readonly job: number; readonly fence?: number } | undefined
 }
 
 export type Started = {

@@ -24,7 +24,7 @@ import { SourceErrors } from './source-errors.ts'
 import { SourceReader } from './source-reader.ts'
 
 /** The limits of the contract; tests set smaller ones. */
-export const STAGE_LIMITS = {
+const STAGE_LIMITS = {
   chunkRowsMax: CHUNK_ROWS_MAX,
   trackRowsMax: TRACK_ROWS_MAX,
   rowsMax: SOURCE_ROWS_MAX,
@@ -39,16 +39,16 @@ export const STAGE_LIMITS = {
   errorsMax: REJECT_ERRORS_MAX,
   errorsCountedMax: ERRORS_COUNTED_MAX,
 }
-export type StageLimits = typeof STAGE_LIMITS
+type StageLimits = typeof STAGE_LIMITS
 
 export type StageOptions = {
   readonly limits?: Partial<StageLimits>
   /** Called now and then with the number of records read so far. */
-  readonly onProgress?: (records: number) => void
+  readonly onProgress?: ((records: number) => void) | undefined
 }
 
 /** What was seen of a file, whether it is accepted or not. */
-export type SourceFacts = SourceFormat & { readonly records: number; readonly ignoredColumns: readonly string[] }
+type SourceFacts = SourceFormat & { readonly records: number; readonly ignoredColumns: readonly string[] }
 
 export type StageResult =
   | { readonly accepted: true; readonly facts: SourceFacts; readonly source: StagedSource }
@@ -95,7 +95,7 @@ export const stageSource = async (
 }
 
 /** What `validateFile` says about a good file. */
-export type SourceSummary = {
+type SourceSummary = {
   readonly rows: number
   readonly tracks: number
   readonly parties: number

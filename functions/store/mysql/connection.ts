@@ -22,6 +22,8 @@ export type DatabaseAddress = Pick<
 /** What a caller may change of a connection. */
 type Wishes = {
   readonly options?: ConnectionOptions
+  /** Without the database, which may not be there yet. */
+  readonly isOutside?: boolean
   readonly settings?: Readonly<Record<string, string>>
   readonly mark?: string
 }
@@ -62,14 +64,17 @@ export const openSession = async (
   }
 }
 
-const optionsOf = (address: DatabaseAddress, { options = {}, mark = newMark() }: Wishes): ConnectionOptions => {
+const optionsOf = (
+  address: DatabaseAddress,
+  { options = {}, isOutside = false, mark = newMark() }: Wishes,
+): ConnectionOptions => {
   const { DATABASE_HOST: host, DATABASE_PORT: port, DATABASE_USER: user } = address
   const signer = () => new Signer({ hostname: host, port, username: user, region: address.AWS_REGION })
   return {
     host,
     port,
     user,
-    database: address.DATABASE_NAME,
+    ...(isOutside ? {} : { database: address.DATABASE_NAME }),
     connectTimeout: DATABASE_CONNECT_TIMEOUT_MS,
     supportBigNumbers: true,
     dateStrings: true,

@@ -36,7 +36,7 @@ type Step = (sql: string, values?: readonly (string | number)[]) => Promise<RowD
 export const migrate = async (address: DatabaseAddress): Promise<MigrationReport> => {
   try {
     const { connection, session } = await openSession(address, {
-      options: { database: undefined },
+      isOutside: true,
       settings: { lock_wait_timeout: String(MIGRATION_LOCK_WAIT_S) },
     })
     try {

@@ -32,7 +32,7 @@ export const FAULTS: readonly Fault[] = [
 export type Combination = { readonly fault: Fault; readonly moment: Moment }
 
 /** Every fault at every moment that it suits. */
-export const combinations = (only: { fault?: string; moment?: string } = {}): Combination[] =>
+export const combinations = (only: { fault?: string | undefined; moment?: string | undefined } = {}): Combination[] =>
   FAULTS.flatMap((fault) => MOMENTS.filter(fault.suits).map((moment) => ({ fault, moment }))).filter(
     ({ fault, moment }) =>
       (only.fault === undefined || fault.id === only.fault) && (only.moment === undefined || moment.id === only.moment),
