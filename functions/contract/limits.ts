@@ -190,7 +190,7 @@ export const ERRORS_COUNTED_MAX = 100_000
 
 /** Shares are stored as decimal(9,6): a percentage in millionths. */
 export const SHARE_DECIMALS = 6
-export const SHARE_UNITS = 1_000_000
+const SHARE_UNITS = 1_000_000
 export const SHARE_SUM_MAX_UNITS = 100 * SHARE_UNITS
 
 /**

@@ -193,16 +193,16 @@ export type PlanMonthInput = z.infer<typeof PlanMonthInput>
  * One execution to start: its file is `incoming/<distributor>/<month>.<ending>`, `run` ends its name (see dispatched.ts),
  * and `head` is what it expects.
  */
-export const MonthStart = z.strictObject({
+const MonthStart = z.strictObject({
   distributor: DistributorCode,
   ending: z.enum(FILE_ENDINGS),
   run: z.string(),
   head: SeenHead.nullable(),
 })
 /** The dispatch's own job of the very file that is there: REGISTERED, or running. */
-export const MonthAlready = z.strictObject({ distributor: DistributorCode, job: z.int() })
+const MonthAlready = z.strictObject({ distributor: DistributorCode, job: z.int() })
 /** Who is not started, and why: there is not one file (`missing`), or somebody's job is not to be touched (`left`). */
-export const MonthNotStarted = z.strictObject({ distributor: DistributorCode, reason: z.string() })
+const MonthNotStarted = z.strictObject({ distributor: DistributorCode, reason: z.string() })
 export const PlanMonthOutput = z.strictObject({
   month: Month,
   starts: z.array(MonthStart),

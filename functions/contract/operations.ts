@@ -49,7 +49,7 @@ const Caller = z.string().min(1).max(CALLER_CHARS_MAX)
 const Why = z.string().default('')
 
 /** The digest under which a token is shown; whoever had the token itself could release the lock. */
-export const TokenDigest = z.string().regex(/^[0-9a-f]{12}$/, 'the 12 hexadecimal digits shown beside the lock')
+const TokenDigest = z.string().regex(/^[0-9a-f]{12}$/, 'the 12 hexadecimal digits shown beside the lock')
 
 export const DistributorFields = z.strictObject({
   code: DistributorCode,

@@ -75,7 +75,7 @@ export type JobReport = {
 }
 
 /** What an undo goes back to. */
-export type UndoTarget = { readonly job: number; readonly digest: string }
+type UndoTarget = { readonly job: number; readonly digest: string }
 
 export type SliceReport = {
   readonly distributor: string
@@ -89,19 +89,11 @@ export type SliceReport = {
   readonly audit: readonly AuditLine[]
 }
 
-export type SliceRows = { readonly rows: number; readonly shareSum: string }
+type SliceRows = { readonly rows: number; readonly shareSum: string }
 
 export type DistributorLine = DistributorFields & { readonly id: number }
 
-export const AUDIT_ACTIONS = [
-  'start',
-  'resume',
-  'undo',
-  'stop',
-  'unlock',
-  'add-distributor',
-  'set-distributor',
-] as const
+const AUDIT_ACTIONS = ['start', 'resume', 'undo', 'stop', 'unlock', 'add-distributor', 'set-distributor'] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
 export type AuditLine = {

@@ -94,7 +94,7 @@ export type Rejection = {
 }
 
 /** Characters of a refused value that are repeated in a report: enough to find it, never a megabyte. */
-export const VALUE_CHARS_MAX = 60
+const VALUE_CHARS_MAX = 60
 
 /** A value of the file, short enough for a report. Cuts between code points, never inside a surrogate pair. */
 export const shortValue = (value: string): string =>

@@ -16,7 +16,7 @@ export const JOB_STATES = ['DELETING', 'DELETED', 'REGISTERING', 'REGISTERED'] a
 export type JobState = (typeof JOB_STATES)[number]
 
 /** Which half of a job a chunk belongs to. */
-export const PHASES = ['delete', 'register'] as const
+const PHASES = ['delete', 'register'] as const
 export type Phase = (typeof PHASES)[number]
 
 /** The state in which chunks of a phase may write. */
@@ -50,9 +50,9 @@ export const lockKey = (slice: Pick<Slice, 'distributor' | 'month'>): string =>
 export const monthDate = (month: string): string => `${month}-01`
 
 /** The names of the outbox events; consumers deduplicate by the event's id. */
-export const EVENT_TYPES = ['JobRegistered', 'JobHalted'] as const
+const EVENT_TYPES = ['JobRegistered', 'JobHalted'] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
 /** What readers may make of a slice, from its newest job; the view `slice_status` says the same. */
-export const SLICE_STATUSES = ['settled', 'being replaced', 'halted'] as const
+const SLICE_STATUSES = ['settled', 'being replaced', 'halted'] as const
 export type SliceStatus = (typeof SLICE_STATUSES)[number]

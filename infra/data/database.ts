@@ -20,7 +20,7 @@ import type { AwsStage } from '../config/config.ts'
 import type { Network } from './network.ts'
 
 /** Who the functions log in as; the migrator creates this user for IAM tokens only. */
-export const APP_USER = 'sharelock_app'
+const APP_USER = 'sharelock_app'
 
 /** The version that CDK and cfn-lint both know. */
 const ENGINE = DatabaseInstanceEngine.mysql({ version: MysqlEngineVersion.VER_8_4_9 })
@@ -28,7 +28,7 @@ const ENGINE = DatabaseInstanceEngine.mysql({ version: MysqlEngineVersion.VER_8_
 const LOGS = ['error', 'slowquery', 'iam-db-auth-error'] as const
 
 /** The server's settings that the code relies on. */
-export const parametersOf = (maxConnections: number): Record<string, string> => ({
+const parametersOf = (maxConnections: number): Record<string, string> => ({
   // Chunks are loaded with LOAD DATA LOCAL; off, the server answers 3948.
   local_infile: '1',
   require_secure_transport: '1',

@@ -13,7 +13,7 @@ import type { AwsStage } from '../config/config.ts'
 import type { Network } from './network.ts'
 
 /** ElastiCache's newest Valkey of the 8 family; neither CDK nor cfn-lint checks it, so a test does. */
-export const VALKEY_VERSION = '8.1'
+const VALKEY_VERSION = '8.1'
 
 /** Every command that the lock's scripts and their client send, and no other. */
 export const LOCK_COMMANDS = ['get', 'set', 'del', 'pexpire', 'pttl', 'eval'] as const

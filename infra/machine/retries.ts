@@ -44,14 +44,14 @@ export const LAMBDA_ERRORS = [
  * `Sandbox.Timedout` or `Runtime.ExitError` where Lambda's reply carries an error type of its own; `States.Timeout` is
  * the task's own clock. How far the attempt came is unknown, which is safe to retry only because every task may run twice.
  */
-export const CRASH_ERRORS = ['Lambda.Unknown', 'Sandbox.Timedout', 'Runtime.ExitError', 'States.Timeout'] as const
+const CRASH_ERRORS = ['Lambda.Unknown', 'Sandbox.Timedout', 'Runtime.ExitError', 'States.Timeout'] as const
 
 /**
  * A chunk loop that stopped between two chunks because its Lambda's time was nearly up. Nothing is wrong, so it goes on
  * after one second. Each attempt finishes one chunk at least, and an item of the largest planned slice has eight:
  * thirty attempts are an end for a loop that makes no progress, not a limit a working one comes near.
  */
-export const CONTINUE: RetryPolicy = {
+const CONTINUE: RetryPolicy = {
   errors: [TIME_UP],
   intervalS: 1,
   backoffRate: 1,
@@ -63,7 +63,7 @@ export const CONTINUE: RetryPolicy = {
  * A task whose time was up while it waited for a store: it was slow, and is given a moment. Three attempts more, for each
  * may have taken its task's whole time.
  */
-export const OUT_OF_TIME: RetryPolicy = {
+const OUT_OF_TIME: RetryPolicy = {
   errors: [TIME_UP],
   intervalS: 5,
   backoffRate: 2,
@@ -78,7 +78,7 @@ export const OUT_OF_TIME: RetryPolicy = {
  * each outlast it; longer would only postpone what the request's onOutage decides. Short, because no chunk extends
  * the lock meanwhile. No jitter: the delays have to add up, and a job's few lanes are no stampede.
  */
-export const LOCK_OUTAGE: RetryPolicy = {
+const LOCK_OUTAGE: RetryPolicy = {
   errors: LOCK_TROUBLE,
   intervalS: 2,
   backoffRate: 2,
@@ -91,7 +91,7 @@ export const LOCK_OUTAGE: RetryPolicy = {
  * MySQL or S3 out of reach. A Multi-AZ failover of RDS takes one to two minutes, a patched instance longer: five minutes
  * in all. One delay stays at 60 s, so that with the slowest chunk it fits into the lock's life. No jitter, as above.
  */
-export const STORE_OUTAGE: RetryPolicy = {
+const STORE_OUTAGE: RetryPolicy = {
   errors: failuresOf('transient').filter((name) => name !== TIME_UP && !LOCK_TROUBLE.includes(name)),
   intervalS: 2,
   backoffRate: 2,
@@ -104,7 +104,7 @@ export const STORE_OUTAGE: RetryPolicy = {
  * Lambda refused or lost the call. Waking sleeping network interfaces takes up to three minutes: eight minutes at most and
  * four on average. Full jitter, because throttling is the account's and every caller comes back at once otherwise.
  */
-export const LAMBDA_OUTAGE: RetryPolicy = {
+const LAMBDA_OUTAGE: RetryPolicy = {
   errors: LAMBDA_ERRORS,
   intervalS: 2,
   backoffRate: 2,
@@ -117,7 +117,7 @@ export const LAMBDA_OUTAGE: RetryPolicy = {
  * The function died. Once may be chance (a sandbox lost, a frozen socket); four times running is a defect or a file
  * too large for the memory, and costs a full Lambda timeout every time.
  */
-export const CRASH: RetryPolicy = {
+const CRASH: RetryPolicy = {
   errors: CRASH_ERRORS,
   intervalS: 5,
   backoffRate: 2,
@@ -127,8 +127,8 @@ export const CRASH: RetryPolicy = {
 }
 
 /** Staging runs for up to a quarter of an hour, and the same file ends it the same way: one more attempt, not three. */
-export const STAGE_CRASH: RetryPolicy = { ...CRASH, retriesMax: 1 }
-export const STAGE_OUT_OF_TIME: RetryPolicy = { ...OUT_OF_TIME, retriesMax: 1 }
+const STAGE_CRASH: RetryPolicy = { ...CRASH, retriesMax: 1 }
+const STAGE_OUT_OF_TIME: RetryPolicy = { ...OUT_OF_TIME, retriesMax: 1 }
 
 /**
  * Another run holds the slice and the request says `wait`. Up to two hours in delays of at most two minutes: a holder

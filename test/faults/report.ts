@@ -30,7 +30,7 @@ type Row = {
 
 const PAGE = join(ROOT, 'docs', 'reliability.md')
 
-export const rowsOf = (results: readonly Result[]): Row[] =>
+const rowsOf = (results: readonly Result[]): Row[] =>
   FAULTS.flatMap((fault) =>
     MOMENTS.flatMap((moment): Row[] => {
       const own = results.filter((one) => one.fault === fault.id && one.moment === moment.id)

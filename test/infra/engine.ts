@@ -3,11 +3,11 @@ import { TASK_NAMES, type TaskName } from '../../functions/contract/tasks.ts'
 import type { Definition } from './synth.ts'
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
-export type Stub = (input: Json) => Json
+type Stub = (input: Json) => Json
 export type Stubs = Partial<Record<TaskName, Stub>>
 
 export const EXECUTION = 'arn:aws:states:ap-northeast-2:123456789012:execution:sharelock:ARIA-2026-10-1'
-export const SLICE = { distributorId: 7, distributor: 'ARIA', month: '2026-10' }
+const SLICE = { distributorId: 7, distributor: 'ARIA', month: '2026-10' }
 export const REQUEST = {
   distributor: 'ARIA',
   month: '2026-10',

@@ -19,7 +19,7 @@ export type Retrier = {
   readonly MaxDelaySeconds?: number
   readonly JitterStrategy: 'FULL' | 'NONE'
 }
-export type Catcher = { readonly ErrorEquals: readonly string[]; readonly ResultPath?: string; readonly Next: string }
+type Catcher = { readonly ErrorEquals: readonly string[]; readonly ResultPath?: string; readonly Next: string }
 
 /** As much of the Amazon States Language as the tests look at. */
 export type State = {

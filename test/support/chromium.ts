@@ -7,7 +7,7 @@ import { programOnPath } from '../../local/servers/on-path.ts'
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome']
 
 /** The system's own browser: CHROMIUM in the environment, else one on the PATH. */
-export const findChromium = (): string => {
+const findChromium = (): string => {
   const found = process.env.CHROMIUM || NAMES.map(programOnPath).find((path) => path !== undefined)
   if (found) return found
   throw new Error(

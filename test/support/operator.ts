@@ -17,7 +17,7 @@ export type Calling = {
 }
 
 /** Starts `sharelock` as a process of its own, as a shell does, without a terminal. */
-export const calling = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Calling => {
+const calling = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Calling => {
   const child = spawn(process.execPath, ['bin/sharelock.ts', ...args], {
     env: { PATH: process.env.PATH, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

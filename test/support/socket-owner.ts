@@ -8,7 +8,7 @@ export type OwnerOf = (clientPort: number, relayPort: number) => Owner | undefin
 const hexPort = (port: number): string => `:${port.toString(16).toUpperCase().padStart(4, '0')}`
 
 /** Which of the processes has the socket from this port to that one, as Linux tells under /proc. */
-export const ownerOfSocket = (from: number, to: number, pids: readonly number[]): number | undefined => {
+const ownerOfSocket = (from: number, to: number, pids: readonly number[]): number | undefined => {
   const inode = readFileSync('/proc/net/tcp', 'utf8')
     .split('\n')
     .map((line) => line.trim().split(/\s+/))

@@ -6,7 +6,7 @@ import { SourceUnreadable } from './source-errors.ts'
 export type SourceFormat = { compressed: boolean; encoding: SourceEncoding }
 
 /** The encodings a file may have. `ascii` is one that never left ASCII, which each of the others may also be called. */
-export type SourceEncoding = 'ascii' | 'utf-8' | 'utf-16le' | 'utf-16be' | 'cp949'
+type SourceEncoding = 'ascii' | 'utf-8' | 'utf-16le' | 'utf-16be' | 'cp949'
 
 const GZIP = Buffer.from([0x1f, 0x8b])
 /** xlsx and zip; xls. Both reach us under a name that ends in `.csv`. */
