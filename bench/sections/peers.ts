@@ -140,7 +140,7 @@ const report = async (testbed: Testbed): Promise<Found> => {
     notes: [
       ...peers.absent,
       'Peers are timed as processes, from their start to their exit; Sharelock from its first chunk to the transition after the last. mysqlimport and myloader delete whole tables only, pt-archiver loads no files. Ways that commit every row, or every 250, are measured on fewer rows.',
-      'What a killed method leaves is what a reader then finds, measured in the next section: Sharelock’s readers find no rows and a sentence until its run is resumed; one transaction for everything rolls back. A loader of a file a chunk is the floor by another program. One DELETE leaves all of purge to whoever comes next, for nothing can be purged before its end; chunks share the two cores with theirs.',
+      'The next section measures what a reader finds after a method was killed: Sharelock’s readers find no rows and a sentence until its run is resumed; one transaction for everything rolls back. A loader of a file a chunk is the floor by another program. One DELETE leaves all of purge to the next client, because nothing can be purged before its end; chunks share the two cores with their purge.',
       'No peer checks the file, keeps two runs apart, or hides the half-replaced slice from readers.',
     ],
     settings: peers.versions,

@@ -95,7 +95,7 @@ const report = async (testbed: Testbed) => {
         ),
       notes: [
         'Lanes keep as many cores of the server busy, and a query then waits for one. So production’s database has twice as many cores as a job has lanes; jobs that run at once add up.',
-        `Functions, engine, object store and the floor’s client yield to server and reader (nice ${YIELDING}), for in AWS only the database’s own cores are shared. What is left is the bare statements’, as the floor shows: a query waits for a core while lanes and purge keep them busy.`,
+        `Functions, engine, object store and the floor’s client yield to server and reader (nice ${YIELDING}), for in AWS only the database’s own cores are shared. The rest comes from the bare statements, as the floor shows: a query waits for a core while lanes and purge keep them busy.`,
       ],
     }
   } finally {

@@ -133,7 +133,7 @@ export const limitsOf = (cost: RunCost): Use[] => {
     {
       limit: `history of an execution (${HISTORY_EVENTS_MAX.toLocaleString('en')} events)`,
       share: cost.events / HISTORY_EVENTS_MAX,
-      turn: 'MAP_ITEMS_MAX: it bounds the history whatever the rows',
+      turn: 'MAP_ITEMS_MAX: it bounds the history for any number of rows',
     },
     {
       limit: `payload of a transition (${PAYLOAD_BYTES_MAX / 1_024} KiB)`,

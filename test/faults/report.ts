@@ -94,7 +94,7 @@ export const pageOf = (results: readonly Result[], soak: SoakResult | undefined,
   const rows = rowsOf(results)
   const violations = rows.reduce((sum, one) => sum + one.violations, 0)
   const violated = results.filter((one) => one.violations.length > 0)
-  return `# Faults and what became of them
+  return `# Faults and their outcomes
 
 Written by ${headOf(conditions)}
 
@@ -102,10 +102,10 @@ ${results.length} runs of the job, each with one fault at one moment, **${violat
 ${gapsOf(conditions.notRun)}
 ## What was done
 
-- A run replaces 150 old rows (${LARGE.rows.toLocaleString('en-US')} where a delete chunk is looked into) by 250 new ones in ten chunks and two lanes, and a fault strikes when the run comes to the moment. Relays in front of MySQL and Valkey see the statement pass and hold it: "after" means that the server has done it and the sandbox does not know. A task's moment is in the middle of its work, where its first effect is there and not all of it.
-- Where the run does not end well, the same file is started again, and has to end exactly. A lock that was left behind is first seen to be a run's own and to have an end, and then deleted as its TTL would.
+- A run replaces 150 old rows (${LARGE.rows.toLocaleString('en-US')} where a delete chunk is looked into) by 250 new ones in ten chunks and two lanes, and a fault strikes when the run reaches the moment. Relays in front of MySQL and Valkey see the statement pass and hold it: "after" means that the server has done it and the sandbox does not know it. A task's moment is in the middle of its work: its first effect is there, but not all of it.
+- If the run does not end well, the same file is started again and has to end exactly. A lock that was left behind is checked first (it is a run's own, and it has an end). Then it is deleted, as its TTL would do.
 - "Exact": the slice holds the file to the last row (a fingerprint over all rows), readers see it, the ledger agrees, the lock is free.
-- MySQL is restored from a snapshot of its disk that was taken before the run, or in the middle of it, and whoever was at work goes on; in the third kind another run has begun meanwhile and was given the same numbers. What was recorded of the lost time is lost with it. From MarkRegistered's answer on a run has succeeded, so no restore comes after it.
+- MySQL is restored from a snapshot of its disk that was taken before the run, or in the middle of it, and the workers go on. In the third kind another run has begun meanwhile and was given the same numbers. The record of the lost time is lost too. A run has succeeded from MarkRegistered's answer on, so no restore comes after it.
 - Valkey fails over to a second server that stopped following before the run: it knows nothing, or a lock that was released since and lasts another moment. A run that has its job has to end well.
 - A transfer from S3 goes byte by byte until the task's time, which is shortened to 10 s (a chunk loop's to 44 s), is over; it completes when the same sandbox is in the middle of its next transaction.
 - A status event is held and delivered when the next run is in the middle of its work; that run has to end well. For a name that is another execution's the local engine forgets the first, as Step Functions does after 90 days.
@@ -114,12 +114,12 @@ ${gapsOf(conditions.notRun)}
 
 ## What is checked, from outside
 
-None of it shares code with the handlers. Triggers in MySQL record every statement that changes rows and every change of a job row, with the job as the writing transaction saw it, so what was rolled back is not in the record and nothing is left out; MONITOR in Valkey records every change of a lock; the relays know which sandbox was behind it, and the stack what that sandbox was told. After each fault, and again after the resume:
+None of it shares code with the handlers. Triggers in MySQL record every statement that changes rows and every change of a job row, with the job as the writing transaction saw it. So the record is complete, and nothing that was rolled back is in it. MONITOR in Valkey records every change of a lock. The relays know which sandbox made it, and the stack knows what that sandbox was told. After each fault, and again after the resume:
 
 1. Every delete happened in DELETING and every insert in REGISTERING, under the fence and the acquisition that its writer was given.
 2. States went one step at a time; DELETED was set over an empty slice, REGISTERED over as many rows as the file has; fences only grew; no two jobs of a slice were open at once. Each was set under the row's own acquisition, and a job was halted for its own execution only.
 3. Rows and ledger agree; a halted job says why, and readers see none of its rows. A reader looks at the slice all the time and sees the whole set or nothing.
-4. Locks were created by AcquireLock alone, with an end, extended and deleted only by who had their token, and deleted only when their job was REGISTERED or its fence raised.
+4. Locks were created by AcquireLock alone, with an end, extended and deleted only by the one that had their token, and deleted only when their job was REGISTERED or its fence raised.
 5. One event for each halt and each REGISTERED, delivered, none that is not in the outbox; the sweeper may have had to publish it.
 6. The months beside the slice and a bystander's slice are as they were.
 
@@ -142,7 +142,7 @@ ${table(
 ${violated.length === 0 ? '' : `\n## Violations\n\n${violated.map((one) => `- \`${replayOf(one)}\`: ${one.violations.join('; ')}`).join('\n')}\n`}
 ## What this does not show
 
-It ran on one machine with local disks, one MySQL and one Valkey. A Multi-AZ failover of RDS and of ElastiCache, TLS, IAM tokens, sleeping network interfaces, a clock that makes S3 or IAM refuse a signature, throttling and the limits of AWS's own Step Functions are not in it; the local engine stands in for Step Functions and waits 50 ms wherever the definition waits seconds, so that a run here gives up after a second of an outage that it would outlast for minutes in AWS. The slices are small: a fault in a full chunk lasts longer, and hits more often. Each fault comes alone, but for the soak, and the soak's seed fixes what is decided, not what meets what. Where a fault is answered by a relay in MySQL's place (deadlock, lock timeout, full disk) MySQL itself had none; the two that a second transaction makes are real. A violation that needs two rare moments at once may still be there: see [model.md](model.md) for the search over all orders of events.
+It ran on one machine with local disks, one MySQL and one Valkey. A Multi-AZ failover of RDS and of ElastiCache, TLS, IAM tokens, sleeping network interfaces, a clock that makes S3 or IAM refuse a signature, throttling and the limits of AWS's own Step Functions are not in it. The local engine replaces Step Functions and waits 50 ms where the definition waits seconds. So a run here gives up after one second of an outage; in AWS it would wait for minutes. The slices are small: a fault in a full chunk lasts longer, and hits more often. Each fault comes alone, except in the soak, and the soak's seed fixes the choices, not the timing. Where a fault is answered by a relay in MySQL's place (deadlock, lock timeout, full disk) MySQL itself had none; the two that a second transaction makes are real. A violation that needs two rare moments at once may still be there: see [model.md](model.md) for the search over all orders of events.
 `
 }
 

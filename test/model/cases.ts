@@ -87,7 +87,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'unconditional DEL',
     defines: [OTHER, 'MUTANT_UNCONDITIONAL_DEL'],
     breaks: '5',
-    mistake: 'releasing deletes the key whoever holds it',
+    mistake: 'releasing deletes the key, no matter who holds it',
   },
   {
     name: 'mark before',
