@@ -1,67 +1,5 @@
+import { FAILURES, type FailureName } from './failure-table.ts'
 import type { JobState } from './words.ts'
-
-/**
- * The only list of failures. A name is the contract between handler, state machine and operator, so it is a literal
- * (bundlers rename classes) and stands in exactly one family:
- *
- * - held: another run holds the slice; wait for it or refuse.
- * - transient: nothing is wrong with the data; retry with backoff.
- * - lost: this execution may no longer write; never retried as it is.
- * - terminal: a person has to look; the job halts, or the request is refused.
- */
-export const FAILURE_FAMILIES = {
-  LockHeld: 'held',
-  LockAwaited: 'held',
-  LockTaken: 'held',
-
-  DatabaseUnreachable: 'transient',
-  DatabaseBlocked: 'transient',
-  DatabaseFull: 'transient',
-  DatabaseReadOnly: 'transient',
-  DatabaseLoginRefused: 'transient',
-  LockUnreachable: 'transient',
-  LockRefused: 'transient',
-  StorageUnreachable: 'transient',
-  OutOfTime: 'transient',
-  // Told to what an ended invocation left behind in its sandbox; nobody waits for its answer any more.
-  InvocationOver: 'transient',
-
-  LockLost: 'lost',
-  StaleFence: 'lost',
-  Superseded: 'lost',
-  ExecutionEnded: 'lost',
-
-  InvalidInput: 'terminal',
-  UnknownDistributor: 'terminal',
-  SourceMissing: 'terminal',
-  SourceRejected: 'terminal',
-  NothingToUndo: 'terminal',
-  PlanMoved: 'terminal',
-  StagedSourceDamaged: 'terminal',
-  JobOpenError: 'terminal',
-  ChunkMismatch: 'terminal',
-  SliceNotEmpty: 'terminal',
-  SliceKeepsFilling: 'terminal',
-  SliceMismatch: 'terminal',
-  ChunksUnfinished: 'terminal',
-  DatabaseMisconfigured: 'terminal',
-  DatabaseRefused: 'terminal',
-  ConstraintRefused: 'terminal',
-  LockMisconfigured: 'terminal',
-
-  // Answers to operators only; no execution meets them.
-  UnknownJob: 'terminal',
-  NotLocked: 'terminal',
-  LockChanged: 'terminal',
-  DistributorExists: 'terminal',
-} as const
-
-export type FailureName = keyof typeof FAILURE_FAMILIES
-export type FailureFamily = (typeof FAILURE_FAMILIES)[FailureName]
-
-/** The names of a family, in the order of the table. */
-export const failuresOf = (family: FailureFamily): FailureName[] =>
-  (Object.keys(FAILURE_FAMILIES) as FailureName[]).filter((name) => FAILURE_FAMILIES[name] === family)
 
 /** What an operator or a log reader needs to place a failure. */
 export type FailureDetails = {
@@ -101,7 +39,7 @@ export const isFailure = (error: unknown, ...names: FailureName[]): error is Fai
 
 /** Valkey does not do what it is asked: silent, unwilling, or set up wrong. Only silence may be gone around. */
 export const isLockProblem = (error: unknown): error is Failure =>
-  isFailure(error, 'LockUnreachable', 'LockRefused', 'LockMisconfigured')
+  isFailure(error) && FAILURES[error.name].store === 'valkey'
 
 /** The text of anything thrown. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

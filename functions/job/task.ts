@@ -1,7 +1,8 @@
 import { MetricUnit } from '@aws-lambda-powertools/metrics'
 import type { Context } from 'aws-lambda'
 import { z } from 'zod'
-import { FAILURE_FAMILIES, Failure, isFailure } from '../contract/failures.ts'
+import { FAILURES } from '../contract/failure-table.ts'
+import { Failure, isFailure } from '../contract/failures.ts'
 import type { FunctionName } from '../contract/tasks.ts'
 import { tokenDigest } from '../store/lock/holder.ts'
 import { safeThrow } from './safe-error.ts'
@@ -35,7 +36,7 @@ const identify = ({ logger }: Services, event: unknown, context: Context): void 
 
 /** Counts and logs a failure; a fence that refused a write is the number operators watch. */
 const report = ({ logger, metrics }: Services, error: unknown): void => {
-  const family = isFailure(error) ? FAILURE_FAMILIES[error.name] : 'unexpected'
+  const family = isFailure(error) ? FAILURES[error.name].family : 'unexpected'
   if (isFailure(error, 'StaleFence', 'Superseded')) metrics.addMetric('fence.rejected', MetricUnit.Count, 1)
   logger[family === 'unexpected' || family === 'terminal' ? 'error' : 'warn']('task failed', {
     family,

@@ -1,22 +1,11 @@
 import { Choice, Condition, Errors, JsonPath, Pass } from 'aws-cdk-lib/aws-stepfunctions'
 import type { LambdaInvoke } from 'aws-cdk-lib/aws-stepfunctions-tasks'
 import { Construct } from 'constructs'
-import { type FailureName, failuresOf } from '../../functions/contract/failures.ts'
+import { type FailureName, failuresEnding, failuresOf } from '../../functions/contract/failure-table.ts'
 import { REACQUIRE_MAX } from '../../functions/contract/limits.ts'
 import { FAILURE_PATH, type Outcomes } from './outcomes.ts'
 import { ORDINARY, STAGING, WAIT_FOR_LOCK, WAIT_FOR_TAKEN_LOCK } from './retries.ts'
 import { FIELDS, lambdaTask, type TaskFunctions } from './tasks.ts'
-
-/** The failures of staging that are the file's or the request's own. */
-export const REJECTIONS = [
-  'InvalidInput',
-  'UnknownDistributor',
-  'SourceMissing',
-  'SourceRejected',
-  'NothingToUndo',
-  'PlanMoved',
-  'StagedSourceDamaged',
-] as const satisfies FailureName[]
 
 /** Where a lost lock is noted: it is not the execution's failure as long as a new lock may be acquired. */
 export const REACQUIRE_FAILURE_PATH = '$.reacquire.failure'
@@ -50,7 +39,7 @@ export class Opening extends Construct {
       parameters: { request: JsonPath.objectAt('$'), execution: JsonPath.executionId },
     })
     const stageSource = lambdaTask(this, functions, 'StageSource', { retries: STAGING })
-      .addCatch(rejected, { errors: [...REJECTIONS], resultPath: FAILURE_PATH })
+      .addCatch(rejected, { errors: failuresEnding('staging', 'Rejected'), resultPath: FAILURE_PATH })
       // No lock is held and no job is open yet, so there is nothing to halt.
       .addCatch(refused, { errors: [Errors.ALL], resultPath: FAILURE_PATH })
 

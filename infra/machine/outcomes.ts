@@ -1,14 +1,14 @@
 import { Choice, Condition, Errors, Fail } from 'aws-cdk-lib/aws-stepfunctions'
 import type { LambdaInvoke } from 'aws-cdk-lib/aws-stepfunctions-tasks'
 import { Construct } from 'constructs'
-import type { FailureName } from '../../functions/contract/failures.ts'
+import { FAILURES, type FailureName, failuresEnding } from '../../functions/contract/failure-table.ts'
 import { HALT } from './retries.ts'
 import { FIELDS, lambdaTask, type TaskFunctions } from './tasks.ts'
 
 /** Where a Catch puts the error that ends the execution. */
 export const FAILURE_PATH = '$.failure'
 
-const failure = (...names: FailureName[]) =>
+const isFailure = (names: readonly FailureName[]) =>
   Condition.or(...names.map((name) => Condition.stringEquals('$.failure.Error', name)))
 
 /**
@@ -40,8 +40,12 @@ export class Outcomes extends Construct {
 
     // Superseded and Refused come here too: releasing the lock by its own token is due in every case.
     const route = new Choice(this, 'RouteFailure')
-      .when(failure('StaleFence', 'Superseded', 'ExecutionEnded'), superseded)
-      .when(failure('JobOpenError', 'PlanMoved'), this.refused)
+      .when(isFailure(failuresEnding('later', 'Superseded')), superseded)
+      // A held slice is refused by RouteHeld, and comes here only where the job of this run has to be halted.
+      .when(
+        isFailure(failuresEnding('later', 'Refused').filter((name) => FAILURES[name].family !== 'held')),
+        this.refused,
+      )
       .otherwise(halted)
 
     const { execution, slice, lock, job, failure: caught } = FIELDS

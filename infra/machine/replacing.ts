@@ -9,7 +9,7 @@ import {
   type TaskStateBase,
 } from 'aws-cdk-lib/aws-stepfunctions'
 import { Construct } from 'constructs'
-import type { FailureName } from '../../functions/contract/failures.ts'
+import type { FailureName } from '../../functions/contract/failure-table.ts'
 import type { TaskName } from '../../functions/contract/tasks.ts'
 import type { JobState } from '../../functions/contract/words.ts'
 import { type Opening, REACQUIRE_FAILURE_PATH } from './opening.ts'

@@ -1,6 +1,6 @@
 import { Duration } from 'aws-cdk-lib'
 import { JitterType, type RetryProps } from 'aws-cdk-lib/aws-stepfunctions'
-import { type FailureName, failuresOf } from '../../functions/contract/failures.ts'
+import { FAILURES, type FailureName, failuresOf } from '../../functions/contract/failure-table.ts'
 
 /** One retrier of a task, in the words and units of this project. Each retrier counts its own attempts. */
 export type RetryPolicy = {
@@ -19,7 +19,7 @@ export const delayS = (policy: RetryPolicy, number: number): number =>
   Math.min(policy.intervalS * policy.backoffRate ** (number - 1), policy.delayMaxS ?? Number.POSITIVE_INFINITY)
 
 const TIME_UP = 'OutOfTime' satisfies FailureName
-const LOCK_TROUBLE: readonly string[] = ['LockUnreachable', 'LockRefused'] satisfies FailureName[]
+const LOCK_TROUBLE = failuresOf('transient').filter((name) => FAILURES[name].store === 'valkey')
 const LOCK_AWAITED = 'LockAwaited' satisfies FailureName
 const LOCK_TAKEN = 'LockTaken' satisfies FailureName
 

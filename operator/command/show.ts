@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
 import type { JobReport, SliceReport } from '../../functions/contract/reports.ts'
 import { sliceName } from '../../functions/contract/words.ts'
-import { counted, table } from '../format/text.ts'
-import { sliceOptions } from '../operations/remedies.ts'
+import { counted, facts, table } from '../format/text.ts'
+import type { SliceName } from '../operations/operations.ts'
+import { remedyOf, remedyText, sliceOptions } from '../operations/remedies.ts'
 import type { Output } from './output.ts'
 import { auditLines, jobLines, lockText } from './report-text.ts'
 import { acting, jobOf, type SliceOptions, sliceOf } from './session.ts'
@@ -32,6 +33,12 @@ const leftBehind = ({ lock, ...slice }: SliceReport, end: string | null): string
         `  Its holder ${end === 'GONE' ? 'does not exist' : `ended as ${end}`}, so nobody extends the lock. If you can't wait: sharelock unlock ${sliceOptions(slice)} --token ${lock.tokenDigest}`,
       ]
 
+/** What a halted job waits for. */
+const wayOn = (slice: SliceName, job: JobReport | undefined): string[] =>
+  job?.status === 'halted' && job.halt !== null
+    ? facts([['what to do', remedyText(remedyOf(job.halt.error, slice, true))]])
+    : []
+
 const reportLines = (
   out: Output,
   report: SliceReport,
@@ -46,6 +53,7 @@ const reportLines = (
     `${sliceName(report)} (times of Seoul): ${lockText(lock)}`,
     ...leftBehind(report, endOfHolder),
     ...(shown === undefined ? [none] : jobLines(out, shown)),
+    ...wayOn(report, shown),
     ...(others.length === 0 ? [] : ['Other jobs', ...otherLines(others)]),
     ...(audit.length === 0 ? [] : ['Audit', ...auditLines(audit.slice(0, AUDIT_SHOWN)).map((line) => `  ${line}`)]),
   ]

@@ -1,48 +1,18 @@
+import { failureNamed } from '../../functions/contract/failure-table.ts'
 import { Failure, messageOf } from '../../functions/contract/failures.ts'
-import { OperationError, type OperationErrorName } from './operations.ts'
+import { OperationError } from './operations.ts'
 
 /** What AWS calls a caller whom it doesn't know, whose session is over, or who may not do this. */
 const REFUSED_CALLER =
   /^(AccessDenied|UnrecognizedClient|ExpiredToken|InvalidClientTokenId|InvalidSignature|IncompleteSignature|AuthFailure|CredentialsProviderError|TokenProviderError|SignatureDoesNotMatch|Forbidden)/
 
-/** The failures of functions and stores that are not simply unexpected. */
-const OF_FAILURE: Readonly<Record<string, OperationErrorName>> = {
-  UnknownDistributor: 'NotFound',
-  SourceMissing: 'NotFound',
-  NothingToUndo: 'NotFound',
-  UnknownJob: 'NotFound',
-  NotLocked: 'NotFound',
-  LockChanged: 'Busy',
-  DistributorExists: 'Usage',
-  InvalidInput: 'Usage',
-  SourceRejected: 'Rejected',
-  StagedSourceDamaged: 'Rejected',
-  LockHeld: 'Busy',
-  LockTaken: 'Busy',
-  JobOpenError: 'Busy',
-  PlanMoved: 'PlanMoved',
-  Superseded: 'Busy',
-  ExecutionEnded: 'Busy',
-  StaleFence: 'Busy',
-  DatabaseUnreachable: 'Unreachable',
-  DatabaseReadOnly: 'Unreachable',
-  DatabaseLoginRefused: 'Unreachable',
-  DatabaseBlocked: 'Busy',
-  LockUnreachable: 'Unreachable',
-  LockRefused: 'Unreachable',
-  StorageUnreachable: 'Unreachable',
-  OutOfTime: 'Unreachable',
-}
-
 type AwsError = Error & { code?: string; $metadata?: { httpStatusCode?: number } }
 
 /** A failure that a function answered with, or that the stores' code threw here. */
-export const ofFailure = (name: string, message: string, cause?: unknown): OperationError =>
-  new OperationError(
-    OF_FAILURE[name] ?? 'Failed',
-    OF_FAILURE[name] === undefined ? `${name}: ${message}` : message,
-    cause,
-  )
+export const ofFailure = (name: string, message: string, cause?: unknown): OperationError => {
+  const exit = failureNamed(name)?.exit ?? 'Failed'
+  return new OperationError(exit, exit === 'Failed' ? `${name}: ${message}` : message, cause)
+}
 
 const isOutage = ({ name, code, $metadata }: AwsError): boolean => {
   const status = $metadata?.httpStatusCode ?? 0

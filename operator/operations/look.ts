@@ -6,7 +6,7 @@ import { calling } from './failures.ts'
 import { HISTORY_EVENTS_SEEN } from './limits.ts'
 import { OperationError, type Progress, type SliceName } from './operations.ts'
 import { openJobOf } from './plan.ts'
-import { remedyOf } from './remedies.ts'
+import { remedyOf, remedyText } from './remedies.ts'
 import { describeRun, type Run } from './runs.ts'
 
 /** A task inside a Map stands for its Map: that is what the run is doing. */
@@ -43,7 +43,8 @@ const failureOf = (run: Run, slice: SliceName, report: SliceReport | null): Prog
   if (run.status === 'RUNNING' || run.status === 'SUCCEEDED') return null
   const error = run.error ?? `Execution${run.status}`
   const cause = sentenceOf(run.cause) || `The execution ended as ${run.status} and gave no reason.`
-  return { error, cause, remedy: remedyOf(error, slice, report !== null && openJobOf(report) !== null) }
+  const remedy = remedyOf(error, slice, report !== null && openJobOf(report) !== null)
+  return { error, cause, remedy: remedyText(remedy) }
 }
 
 type Output = {

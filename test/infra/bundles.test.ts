@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { failuresOf } from '../../functions/contract/failures.ts'
+import { FAILURE_NAMES, FAILURES, failuresEnding, failuresOf } from '../../functions/contract/failure-table.ts'
 import {
   type FunctionName,
   handlerFile,
@@ -12,7 +12,6 @@ import {
   TASKS,
 } from '../../functions/contract/tasks.ts'
 import { type Bundles, bundleHandlers } from '../../infra/functions/bundles.ts'
-import { REJECTIONS } from '../../infra/machine/opening.ts'
 
 let bundles: Bundles
 beforeAll(() => {
@@ -67,7 +66,7 @@ describe('the production bundles', () => {
     expect(throws('acquire-lock', 'LockAwaited')).toBe(true)
     for (const file of ['delete-chunk', 'register-chunk'])
       for (const name of [
-        ...failuresOf('transient').filter((name) => name !== 'StorageUnreachable'),
+        ...failuresOf('transient').filter((name) => FAILURES[name].store !== 's3'),
         'LockLost',
         'StaleFence',
       ])
@@ -76,8 +75,8 @@ describe('the production bundles', () => {
     expect(throws('open-job', 'JobOpenError')).toBe(true)
     expect(throws('open-job', 'Superseded')).toBe(true)
     expect(throws('open-job', 'PlanMoved')).toBe(true)
-    for (const name of ['UnknownJob', 'NotLocked', 'LockChanged', 'DistributorExists'])
+    for (const name of FAILURE_NAMES.filter((each) => FAILURES[each].end === null))
       expect(throws('operate', name), name).toBe(true)
-    for (const name of REJECTIONS) expect(throws('stage-source', name), name).toBe(true)
+    for (const name of failuresEnding('staging', 'Rejected')) expect(throws('stage-source', name), name).toBe(true)
   })
 })

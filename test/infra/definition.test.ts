@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { FAILURE_FAMILIES, type FailureName, failuresOf } from '../../functions/contract/failures.ts'
+import { FAILURE_NAMES, failuresOf } from '../../functions/contract/failure-table.ts'
 import {
   EXECUTION_TIMEOUT_S,
   LOCK_TTL_MS,
@@ -118,9 +118,7 @@ describe('every task', () => {
 })
 
 describe('every failure of the table', () => {
-  const names = Object.keys(FAILURE_FAMILIES) as FailureName[]
-
-  test.each(names)('%s is caught by every task', (name) => {
+  test.each(FAILURE_NAMES)('%s is caught by every task', (name) => {
     for (const task of TASK_NAMES) expect(caughtBy(task, name)).toBeDefined()
   })
 

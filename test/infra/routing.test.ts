@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { REJECTIONS } from '../../infra/machine/opening.ts'
+import { FAILURE_NAMES, FAILURES, type FailureName, failuresEnding } from '../../functions/contract/failure-table.ts'
 import {
   CLOSING,
   DELETING,
@@ -90,7 +90,7 @@ describe('an undisturbed run', () => {
 })
 
 describe('a run that may not begin', () => {
-  test.each(REJECTIONS)('is rejected for %s before anything is locked', async (name) => {
+  test.each(failuresEnding('staging', 'Rejected'))('is rejected for %s before anything is locked', async (name) => {
     const run = await execute(definition, failing('StageSource', name))
     expect(run.path).toEqual(['TakeRequest', 'StageSource', 'Rejected'])
     expect(run.failure).toEqual({ error: name, cause: `${name} happened` })
@@ -134,6 +134,36 @@ describe('a run that may not begin', () => {
   test('ends as superseded where another run opened the job first', async () => {
     const run = await execute(definition, failing('OpenJob', 'Superseded'))
     expect(run.path.slice(-4)).toEqual(['OpenJob', ...HALTING, 'Superseded'])
+  })
+})
+
+describe('every failure of the table', () => {
+  const met = FAILURE_NAMES.filter((name) => FAILURES[name].end !== null)
+  const endOf = (name: FailureName) => FAILURES[name].end
+
+  test.each(met)('%s in staging ends the execution as the table says', async (name) => {
+    const run = await execute(definition, { StageSource: () => fail(name) })
+    expect(run.path.at(-1)).toBe(endOf(name)?.staging)
+    expect(run.failure?.error).toBe(name)
+  })
+
+  test.each(met.filter((name) => FAILURES[name].family !== 'held'))('%s in a later task does too', async (name) => {
+    const run = await execute(definition, { PlanDelete: () => fail(name) })
+    expect(run.path.at(-1)).toBe(endOf(name)?.later)
+    expect(run.failure?.error).toBe(name)
+  })
+
+  test('a held slice ends a run without a job as refused, and halts one that lost the lock of its own', async () => {
+    for (const name of ['LockHeld', 'LockAwaited'] as const) {
+      const run = await execute(definition, { AcquireLock: () => fail(name) })
+      expect(run.path.at(-1)).toBe(endOf(name)?.later)
+    }
+    let acquired = 0
+    const taken = await execute(definition, {
+      AcquireLock: () => (acquired++ === 0 ? { head: null } : fail('LockTaken')),
+      PlanDelete: () => fail('LockLost'),
+    })
+    expect(taken.path.at(-1)).toBe(endOf('LockTaken')?.later)
   })
 })
 

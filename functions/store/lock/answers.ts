@@ -1,4 +1,5 @@
-import { Failure, type FailureName, messageOf } from '../../contract/failures.ts'
+import type { FailureName } from '../../contract/failure-table.ts'
+import { Failure, messageOf } from '../../contract/failures.ts'
 
 /** One kind of answer: what it begins with, the failure it is, and a sentence that ends with the one thing to do. */
 type Kind = readonly [pattern: RegExp, name: FailureName, sentence: string]

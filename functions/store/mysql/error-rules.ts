@@ -1,4 +1,4 @@
-import type { FailureName } from '../../contract/failures.ts'
+import type { FailureName } from '../../contract/failure-table.ts'
 
 /** What a transaction does about an error: run again, run again on a new connection, or give up at once. */
 export type Verdict = 'rerun' | 'reconnect' | 'give up'

@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
 import type { JobReport } from '../../../functions/contract/reports.ts'
 import { count, duration, percent } from '../../format/text.ts'
+import { remedyOf, remedyText } from '../../operations/remedies.ts'
 import { caller, executionName, type Html, secondsBetween, short } from '../format.ts'
 import type { Words } from '../words/en.ts'
 import { workOf } from '../work.ts'
@@ -96,7 +97,7 @@ const outcome = (words: Words, { report, job, progress }: SliceView): Html => {
     return html`${trouble}${failed(title, error, cause, remedy)}`
   }
   if (job?.halt && report.jobs[0]?.job === job.job && job.status === 'halted' && progress?.status !== 'RUNNING')
-    return html`${trouble}${failed(words.failure, job.halt.error, job.halt.cause, words.haltRemedy)}`
+    return html`${trouble}${failed(words.failure, job.halt.error, job.halt.cause, remedyText(remedyOf(job.halt.error, report, true)))}`
   if (progress?.status === 'RUNNING' && progress.job === null) return html`${trouble}${banner('note', words.reading)}`
   if (progress?.result)
     return html`${trouble}${banner('good', `${words.runSucceeded(executionName(progress.executionArn))}: ${progress.result}`)}`

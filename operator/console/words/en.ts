@@ -86,7 +86,6 @@ export const en = {
   failure: 'Why it stopped',
   runFailed: (execution: string) => `The run ${execution} did not succeed`,
   whatToDo: 'What to do',
-  haltRemedy: 'Fix the cause, then resume the job: it goes on where it stopped.',
   remedyHere: 'The buttons of this page do the same as the commands.',
   runSucceeded: (execution: string) => `The run ${execution} succeeded`,
   actions: 'Actions',

@@ -85,7 +85,6 @@ export const ko: Words = {
   failure: '중단된 이유',
   runFailed: (execution) => `실행 ${execution}이(가) 성공하지 못했습니다`,
   whatToDo: '조치 방법',
-  haltRemedy: '원인을 해결한 뒤 작업을 재개해 주십시오. 중단된 지점부터 이어서 진행합니다.',
   remedyHere: '명령 대신 이 화면의 버튼을 사용하셔도 됩니다.',
   runSucceeded: (execution) => `실행 ${execution}이(가) 성공했습니다`,
   actions: '조치',

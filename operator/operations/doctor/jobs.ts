@@ -1,10 +1,9 @@
-import type { FailureName } from '../../../functions/contract/failures.ts'
 import type { Checks, LockReport, OpenJobCheck } from '../../../functions/contract/reports.ts'
 import { sliceName } from '../../../functions/contract/words.ts'
 import type { Clients } from '../clients.ts'
 import { QUIET_S } from '../limits.ts'
 import type { Finding, SliceName } from '../operations.ts'
-import { sliceOptions } from '../remedies.ts'
+import { remedyOf, sliceOptions } from '../remedies.ts'
 import { describeRun, nameOf, type Run } from '../runs.ts'
 
 const resume = (slice: SliceName): string => `sharelock resume ${sliceOptions(slice)}`
@@ -48,18 +47,16 @@ const findingOf = (job: OpenJobCheck, isRunning: boolean, ended: Run | null): Fi
   const { distributor, month } = job
   const slice = { distributor, month }
   const name = `Job ${job.job} of ${sliceName(slice)}`
-  if (job.haltedAt !== null)
+  if (job.haltedAt !== null) {
+    const { advice, command } = remedyOf(job.haltError ?? '', slice, true)
     return {
       check: 'halted-job',
       severity: 'warning',
-      what: `${name} halted in ${job.state} (${job.haltError}); its rows cannot be read until it is resumed.`,
-      // Of a damaged set, the finding about the set says which file.
-      mend:
-        job.haltError === ('StagedSourceDamaged' satisfies FailureName)
-          ? `sharelock start ${sliceOptions(slice)} --file FILE`
-          : resume(slice),
+      what: `${name} halted in ${job.state} (${job.haltError}); its rows cannot be read until it is REGISTERED. ${advice}.`,
+      mend: command,
       slice,
     }
+  }
   const lock = job.lock === 'unreachable' ? null : job.lock
   if (!isRunning)
     return {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { FAILURE_FAMILIES } from '../../../functions/contract/failures.ts'
+import { FAILURE_NAMES } from '../../../functions/contract/failure-table.ts'
 import type { Ended } from '../../support/ended.ts'
 import { beforeTask } from '../../support/faults.ts'
 import type { Statement } from '../../support/relay.ts'
@@ -148,7 +148,7 @@ const settle = async (cell: Cell, end: Ended): Promise<string> => {
 }
 
 /** How a run may end: by a failure of the table, stopped, out of time, or with a sandbox that always died. */
-const NAMED = new Set(['succeeded', 'ABORTED', 'TIMED_OUT', 'Lambda.Unknown', ...Object.keys(FAILURE_FAMILIES)])
+const NAMED = new Set(['succeeded', 'ABORTED', 'TIMED_OUT', 'Lambda.Unknown', ...FAILURE_NAMES])
 
 const STANDINGS: Record<Standing, string> = {
   settled: 'settled',

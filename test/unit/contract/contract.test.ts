@@ -3,14 +3,6 @@ import { describe, expect, test } from 'vitest'
 import { planItems } from '../../../functions/contract/chunks.ts'
 import { readEnv } from '../../../functions/contract/env.ts'
 import {
-  FAILURE_FAMILIES,
-  Failure,
-  type FailureName,
-  failuresOf,
-  isFailure,
-  messageOf,
-} from '../../../functions/contract/failures.ts'
-import {
   CHUNK_ROWS_MAX,
   ITEM_CHUNKS,
   MAP_ITEMS_MAX,
@@ -21,44 +13,6 @@ import { chunkKey, formatUnits, manifestKey } from '../../../functions/contract/
 import { ExecutionInput, StageSourceInput } from '../../../functions/contract/messages.ts'
 import { handlerFile, TASK_NAMES } from '../../../functions/contract/tasks.ts'
 import { lockKey, monthDate, sliceName } from '../../../functions/contract/words.ts'
-
-describe('failures', () => {
-  test('each failure stands in exactly one family', () => {
-    const listed = (['held', 'transient', 'lost', 'terminal'] as const).flatMap(failuresOf)
-    expect(listed.toSorted()).toEqual(Object.keys(FAILURE_FAMILIES).toSorted())
-  })
-
-  test('a failure carries its literal name, its place and its cause', () => {
-    const cause = new Error('socket closed')
-    const failure = new Failure('StaleFence', 'Another run took over', { job: 7, fence: 3, state: 'DELETING', cause })
-    expect(failure.name).toBe('StaleFence')
-    expect(failure.message).toBe('Another run took over (job 7, fence 3, DELETING)')
-    expect(failure.cause).toBe(cause)
-  })
-
-  test('a failure says only what it knows of its place', () => {
-    expect(new Failure('InvalidInput', 'No').message).toBe('No')
-    expect(new Failure('StaleFence', 'No', { fence: 3 }).message).toBe('No (fence 3)')
-    expect(new Failure('JobOpenError', 'No', { job: 7 }).message).toBe('No (job 7)')
-  })
-
-  test('a failure is recognised by its name, and nothing else is one', () => {
-    const failure = new Failure('LockLost', 'gone')
-    expect(isFailure(failure)).toBe(true)
-    expect(isFailure(failure, 'StaleFence', 'LockLost')).toBe(true)
-    expect(isFailure(failure, 'StaleFence')).toBe(false)
-    expect(isFailure(Object.assign(new Error('gone'), { name: 'LockLost' }), 'LockLost')).toBe(false)
-    expect(isFailure(undefined)).toBe(false)
-  })
-
-  test('whatever is thrown has a text', () => {
-    expect([new Error('why'), 'why', 7, undefined].map(messageOf)).toEqual(['why', 'why', '7', 'undefined'])
-  })
-
-  test('every name is a single PascalCase word, as Step Functions shows it', () => {
-    for (const name of Object.keys(FAILURE_FAMILIES) as FailureName[]) expect(name).toMatch(/^([A-Z][a-z]+)+$/)
-  })
-})
 
 describe('Map items', () => {
   test('items cover every chunk once, in order, and never exceed the limit', () => {

@@ -1,6 +1,6 @@
 import type { Context } from 'aws-lambda'
 import { describe, expect, test } from 'vitest'
-import { failuresOf } from '../../../../functions/contract/failures.ts'
+import { failuresOf } from '../../../../functions/contract/failure-table.ts'
 import { ANSWER_RESERVE_MS } from '../../../../functions/contract/limits.ts'
 import { linesIn } from '../../../support/registering.ts'
 import {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { FAILURE_FAMILIES, Failure } from '../../../../functions/contract/failures.ts'
+import { FAILURES } from '../../../../functions/contract/failure-table.ts'
+import { Failure } from '../../../../functions/contract/failures.ts'
 import { FENCE_PATIENCE_S, LOCK_PATIENCE_S, TRANSACTION_TRIES_MAX } from '../../../../functions/contract/limits.ts'
 import { openJob } from '../../../../functions/job/open-job.ts'
 import type { Database } from '../../../../functions/store/mysql/database.ts'
@@ -97,7 +98,7 @@ describe.each(WAYS)('%s', (_, way) => {
     const { tries, end } = await endOf(way, error(more))
     expect(tries).toBe(TRANSACTION_TRIES_MAX)
     expect(end).toMatchObject({ name })
-    expect(FAILURE_FAMILIES[(end as Failure).name]).toBe('transient')
+    expect(FAILURES[(end as Failure).name].family).toBe('transient')
   })
 
   test('is given up by name once its tries are used up', async () => {

@@ -1,13 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { FAILURE_FAMILIES } from '../../../../functions/contract/failures.ts'
 import { ExecutionInput } from '../../../../functions/contract/messages.ts'
 import type { JobReport, SliceReport } from '../../../../functions/contract/reports.ts'
-import { buildProgram } from '../../../../operator/command/program.ts'
 import { confirmationOf, requireConfirmation } from '../../../../operator/operations/confirmation.ts'
 import { CHANGED_SHARE_MAX, ROWS_SHARE_MIN, RUN_NUMBERS_MAX } from '../../../../operator/operations/limits.ts'
 import type { StartPlan } from '../../../../operator/operations/operations.ts'
 import { isLarge, isSameSource, openJobOf, uploadKeyOf } from '../../../../operator/operations/plan.ts'
-import { kindOfEnd, remedyOf } from '../../../../operator/operations/remedies.ts'
 import { executionArnOf, nameOf } from '../../../../operator/operations/runs.ts'
 import { executionName } from '../../../../operator/operations/start.ts'
 
@@ -132,42 +129,5 @@ describe('the jobs of a slice', () => {
     expect(isSameSource(run({ key: 'incoming/operators/a' }, 9, 'cd'.repeat(32)), plan, DIGEST, jobs)).toBe(false)
     expect(isSameSource(run({ undo: true }), plan, DIGEST, jobs)).toBe(false)
     expect(isSameSource(run({ undo: true }), { ...plan, isUndo: true }, DIGEST, jobs)).toBe(true)
-  })
-})
-
-describe('remedies', () => {
-  const verbs = buildProgram().commands.map((command) => command.name())
-  const errors = [
-    ...Object.keys(FAILURE_FAMILIES),
-    'ExecutionABORTED',
-    'ExecutionTIMED_OUT',
-    'Stopped',
-    'Lambda.Unknown',
-  ]
-
-  test.each(errors)('%s names commands that exist, for this slice', (error) => {
-    for (const isOpen of [true, false]) {
-      const remedy = remedyOf(error, SLICE, isOpen)
-      const named = [...remedy.matchAll(/sharelock ([a-z]+)/g)].map(([, verb]) => verb)
-      expect(named.length).toBeGreaterThan(0)
-      expect(verbs).toEqual(expect.arrayContaining(named))
-    }
-  })
-
-  test('resuming is advised only where a job is open', () => {
-    for (const error of errors) expect(remedyOf(error, SLICE, false)).not.toContain('sharelock resume')
-    expect(remedyOf('DatabaseUnreachable', SLICE, true)).toContain(
-      'sharelock resume --distributor ARIA --month 2026-10',
-    )
-  })
-
-  test('a refused file, a held lock and a halted job end with codes of their own', () => {
-    expect(kindOfEnd('SourceRejected', false)).toBe('Rejected')
-    expect(kindOfEnd('LockHeld', false)).toBe('Busy')
-    expect(kindOfEnd('JobOpenError', true)).toBe('Busy')
-    expect(kindOfEnd('PlanMoved', true)).toBe('PlanMoved')
-    expect(kindOfEnd('ChunkMismatch', true)).toBe('Halted')
-    // The staged source of an open job was damaged in mid-run: the job halted.
-    expect(kindOfEnd('StagedSourceDamaged', true)).toBe('Halted')
   })
 })
