@@ -22,8 +22,8 @@ import { snapshot } from './sections/snapshot.ts'
 import { stage } from './sections/stage.ts'
 
 /**
- * `npm run bench`: every section, then docs/benchmarks.md from all results there are. Ends with 1 if a section fails or a
- * target is missed. Options:
+ * `npm run bench`: every section, then docs/benchmarks.md from all results there are. Ends with 1 if a section fails or
+ * a target is missed. Options:
  *
  *   --only peers,lock   these sections; the others' results stay as they are
  *   --small             a minute or two, to see it work; its page stays under .local
@@ -45,7 +45,7 @@ const SECTIONS: readonly Section[] = [
 ]
 const NAMES = SECTIONS.map(({ name }) => name)
 
-// The lanes that run in this process count for themselves; their metrics would stand between the lines.
+// The lanes that run in this process count for themselves; their metrics would be printed between the lines.
 process.env.POWERTOOLS_METRICS_DISABLED = 'true'
 process.env.POWERTOOLS_LOG_LEVEL = 'SILENT'
 

@@ -28,7 +28,10 @@ export const requireReadable = async (file: string): Promise<void> => {
   })
 }
 
-/** Registers the user's own file over generated old rows, or shows why it was rejected and that the old rows stand. */
+/**
+ * Registers the user's own file over generated old rows, or shows why it was rejected and that the old rows are still
+ * there.
+ */
 export const ownFile = async (
   setting: Setting,
   options: DayOptions & { file: string },
@@ -73,5 +76,5 @@ const showReport = async (
   say(`\nThe file was rejected with ${report.total} errors; nothing was changed. The first ${report.errors.length}:\n`)
   for (const { line, column, rule, message } of report.errors)
     say(`  ${place(line, column).padEnd(24)}  ${message}  [${rule}]`)
-  say('\nMend these lines and start again.')
+  say('\nFix these lines and start again.')
 }

@@ -39,7 +39,7 @@ const tryLock = async (lock: string, own: string): Promise<boolean> =>
 /**
  * Builds `directory` once, over all processes of the machine, and returns it.
  * The build works in a temporary folder that is renamed at the end: a folder that exists is complete, and a build that
- * was killed leaves nothing behind that is taken for one. The lock merely saves a second process the same work; if it is
+ * was killed leaves nothing behind that is taken for one. The lock only saves a second process the same work; if it is
  * broken wrongly, two builds race and the first rename wins.
  */
 export const buildOnce = async (directory: string, build: (temporary: string) => Promise<void>): Promise<string> => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 /** The project's root, whatever the working directory is. */
 export const ROOT = join(import.meta.dirname, '..')
 
-/** Everything the local stack writes stands here; it may be deleted whenever nothing runs. */
+/** Everything the local stack writes is here; it may be deleted whenever nothing runs. */
 export const LOCAL = join(ROOT, '.local')
 
 /** One folder per run: server data, staged files, logs. Kept short, as Unix sockets and log lines carry it. */

@@ -38,7 +38,7 @@ export type StackOptions = {
   readonly variables?: Readonly<Record<string, string>>
   /** The function that receives the status events of executions that did not succeed; null for none. */
   readonly haltFunction?: string | null
-  /** What becomes of a status event on its way there; by default it is delivered at once. */
+  /** What happens to a status event on its way there; by default it is delivered at once. */
   readonly onStatusEvent?: (event: StatusEvent, deliver: () => void) => void
   /** More options for the Node of each sandbox, asked for as it starts. */
   readonly nodeOptions?: () => readonly string[]

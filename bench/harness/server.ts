@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from '../../functions/store/mysql/database.ts'
 
-/* What the benchmark asks the MySQL server itself, the same way whoever worked on it. */
+/* What the benchmark asks the MySQL server itself, the same way for every way of working. */
 
 const SUMMARY = 'performance_schema.events_transactions_summary_by_account_by_event_name'
 
@@ -43,7 +43,9 @@ export const settle = async (database: Database): Promise<void> => {
   }
 }
 
-/** Waits until no connection of the user is left: what a killed process had begun has then been rolled back or finished. */
+/**
+ * Waits until no connection of the user is left: what a killed process had begun has then been rolled back or finished.
+ */
 export const untilGone = async (database: Database, user: string): Promise<void> => {
   for (;;) {
     const rows = await database.rows('select 1 from performance_schema.threads where processlist_user = ? limit 1', [

@@ -34,8 +34,8 @@ export const registerFirst = async (testbed: Testbed, number: number, rows: numb
   const { output } = await testbed.setting.operator.describe(arn)
   const { staged } = JSON.parse(output ?? '{}') as { staged: { digest: string } }
   const registered = { slice, rows, digest: staged.digest }
-  // A first registration deletes nothing: the testbed's first slice is replaced once, so that no measured run starts the
-  // sandboxes that delete.
+  // A first registration deletes nothing: the testbed's first slice is replaced once, so that no measured run starts
+  // the sandboxes that delete.
   if (testbed.registered.size === 0)
     await untilRegistered(testbed, await startRun(testbed, slice, { staged: staged.digest }))
   testbed.registered.set(number, registered)
@@ -47,7 +47,8 @@ export const stagedOf = (testbed: Testbed, { digest }: Registered): Promise<Stag
 
 /**
  * One whole run of Sharelock on a full slice: from the first chunk task to the transition after the last, as the
- * execution's history has them. Whoever begins to register splits the transactions of deleting from those of registering.
+ * execution's history has them. The task that begins to register splits the transactions of deleting from those of
+ * registering.
  */
 export const runTimes = async (testbed: Testbed, { slice, digest }: Registered): Promise<Times> => {
   const { stack, setting } = testbed

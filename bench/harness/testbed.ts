@@ -35,7 +35,7 @@ export type Registered = { readonly slice: Slice; readonly rows: number; readonl
 
 const MONTH = '2026-10'
 
-/** Ids of distributors: neighbours stand on both sides of the measured ones in the clustered key. */
+/** Ids of distributors: neighbours are on both sides of the measured ones in the clustered key. */
 const BELOW = 1_000
 const MEASURED = 2_000
 const ABOVE = 9_000
@@ -119,7 +119,7 @@ export const closeTestbed = async ({ setting, stack }: Testbed): Promise<void> =
   await stack.stop()
 }
 
-/** Empties a slice behind the system's back, whatever it holds; by ranges, so that it never walks over what it deleted. */
+/** Empties a slice behind the system's back; by ranges, so that it never walks over what it deleted. */
 export const emptySlice = async ({ setting: { database } }: Testbed, slice: Slice): Promise<void> => {
   for (const [number, range] of (await planRanges(database, slice)).entries())
     await deleteRange(database, slice, { ...range, number, object_digest: null })

@@ -4,7 +4,7 @@ import { LANES } from '../harness/floor.ts'
 import type { Method, Target } from './method.ts'
 import type { Tools } from './tools.ts'
 
-/** Where the rows stand that mydumper dumps: it takes whole tables. */
+/** Where the rows are that mydumper dumps: it takes whole tables. */
 const SOURCE = 'bench_dump'
 
 /** MiB of a dump file; the loader's threads take a file each. */

@@ -3,7 +3,10 @@ import { type Connection, createConnection, type ResultSetHeader } from 'mysql2/
 import type { Method, Target } from './method.ts'
 import { start } from './tools.ts'
 
-/** What stood before Sharelock: plain statements from a Node program, each committed by itself. Run as a program it is one. */
+/**
+ * What was used before Sharelock: plain statements from a Node program, each committed by itself. Run as a program it
+ * is one.
+ */
 
 const LIMIT_ROWS = 10_000
 

@@ -4,7 +4,7 @@ import { registerFirst, runTimes, stagedOf } from '../harness/sharelock.ts'
 import { fillFloor, floorTimes, type Testbed, type Times } from '../harness/testbed.ts'
 import type { Section } from './section.ts'
 
-/** No target stands on these figures. */
+/** No target is based on these figures. */
 const ROUNDS_MAX = 2
 
 type Figures = { readonly lanes: number; readonly own: Times[]; readonly floor: Times[] }

@@ -9,7 +9,7 @@ import type { Method, Step } from '../peers/method.ts'
 import { openPeers, openTrial, type Peers, type Trial } from '../peers/peers.ts'
 import type { Found, Section } from './section.ts'
 
-/** Rounds of whoever is fast; the slow ones run long enough to be measured once. */
+/** Rounds of the fast ones; the slow ones run long enough to be measured once. */
 const FAST_ROUNDS_MAX = 2
 
 const STEPS = ['delete', 'register'] as const

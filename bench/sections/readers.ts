@@ -14,12 +14,12 @@ const P99_GROWTH_MAX = 2
 const CORES = availableParallelism()
 const BESIDE_LANES: readonly number[] = [CORES, Math.max(Math.floor(CORES / 2), 1)]
 
-/** The nice value of whoever has cores of its own in AWS. */
+/** The nice value of a process that has cores of its own in AWS. */
 const YIELDING = 15
 
 /**
- * Functions, engine and object store, and the floor's client, take what server and reader leave of the cores. There is no
- * way back for a user who is not root, so this section is the last that works on a stack.
+ * Functions, engine and object store, and the floor's client, take what server and reader leave of the cores. There is
+ * no way back for a user who is not root, so this section is the last that works on a stack.
  */
 const yieldCores = ({ lambda, aws }: Stack): void => {
   // A sandbox that starts later is a child of this process, and as yielding.

@@ -5,7 +5,9 @@ import { fillFloor, floorTimes, type Testbed, type Times } from '../harness/test
 import type { Section } from './section.ts'
 import { takeOverMs } from './take-over.ts'
 
-/** Targets stand on these ratios, and a round differs from the next by a tenth and more, so there are more of them. */
+/**
+ * Targets are based on these ratios, and a round differs from the next by a tenth and more, so there are more of them.
+ */
 const ROUNDS_TIMES = 3
 
 const FLOOR_SHARE_MIN = 0.9
@@ -26,7 +28,7 @@ const measure = async (testbed: Testbed) => {
       async () => floor.push(await floorTimes(testbed, floorSlice, staged)),
       async () => sharelock.push(await runTimes(testbed, registered)),
     ]
-    // Each goes first in turn: whoever follows finds the pages that the other left to be written.
+    // Each goes first in turn: the one that follows finds the pages that the other left to be written.
     for (const turn of round % 2 === 1 ? turns : turns.reverse()) await turn()
     testbed.say(`round ${round} of ${rounds}`)
   }

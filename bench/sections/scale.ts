@@ -5,7 +5,7 @@ import type { Section } from './section.ts'
 
 const FLAT_MIN = 0.8
 
-/** Slices 11 to 13; each is emptied afterwards, so that the next stands beside the neighbours only. */
+/** Slices 11 to 13; each is emptied afterwards, so that the next is beside the neighbours only. */
 const measure = async (testbed: Testbed) => {
   const figures: { rows: number; deleteRate: number; registerRate: number; longestMs: [number, number] }[] = []
   for (const [place, rows] of testbed.sizes.scale.entries()) {

@@ -8,7 +8,7 @@ import type { Section } from './section.ts'
 
 const LAST_TO_FIRST_MAX = 2
 
-/** Chunks at each end whose median stands for the end: one chunk alone may meet a flush of the disk. */
+/** Chunks at each end whose median is the figure of the end: one chunk alone may meet a flush of the disk. */
 const END_CHUNKS = 5
 
 type Ends = { readonly first: number; readonly last: number; readonly firstMs: number; readonly lastMs: number }

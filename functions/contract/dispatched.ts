@@ -3,8 +3,8 @@ import type { Slice } from './words.ts'
 
 /*
  * How the dispatch names its executions, and so knows its own jobs again: `<distributor>-<month>-scheduled-<file>`, and
- * behind a job that was there before `-<fence>`. The name is made of what was found, so a month that is dispatched twice
- * means the same names, which Step Functions starts once; another delivery of the file means another one.
+ * behind a job that was there before `-<fence>`. The name is made of what was found, so a month that is dispatched
+ * twice means the same names, which Step Functions starts once; another delivery of the file means another one.
  */
 
 /** Who requests what the dispatch starts. */
@@ -15,7 +15,7 @@ export const FILE_MARK_DIGITS = 12
 
 const FIRST = 'scheduled-'
 
-/** What stands behind `<distributor>-<month>-` in the name of a dispatched execution. */
+/** What follows `<distributor>-<month>-` in the name of a dispatched execution. */
 export const dispatchedRun = (file: string, head: SeenHead | null): string =>
   head === null ? `${FIRST}${file}` : `${FIRST}${file}-${head.fence}`
 

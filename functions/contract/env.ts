@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /**
- * The environment of every function, validated once per sandbox. No secret stands in it: in AWS, database and lock take
+ * The environment of every function, validated once per sandbox. No secret is in it: in AWS, database and lock take
  * IAM tokens signed per connection; a password is for servers without IAM, such as the local stack's.
  */
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/

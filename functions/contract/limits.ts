@@ -5,7 +5,9 @@
 
 // --- chunks -----------------------------------------------------------------------------------------------------
 
-/** Rows of one chunk, that is of one transaction. At 80,000 to 110,000 rows/s a lane, a chunk holds its locks for 0.2 s. */
+/**
+ * Rows of one chunk, that is of one transaction. At 80,000 to 110,000 rows/s a lane, a chunk holds its locks for 0.2 s.
+ */
 export const CHUNK_ROWS_MAX = 15_000
 
 /** Rows one track (ISRC) may have in a file: chunks are cut between tracks, so a track must fit in one. */
@@ -17,13 +19,18 @@ export const MAP_ITEMS_MAX = 400
 /** Chunks of one item: fewer items mean fewer Lambda calls. More only where there would be too many items. */
 export const ITEM_CHUNKS = 8
 
-/** An item takes no more than this share of the chunks that are left, so the last ones are small and lanes end together. */
+/**
+ * An item takes no more than this share of the chunks that are left, so the last ones are small and lanes end together.
+ */
 export const ITEM_SHARE_MAX = 1 / 4
 
 /** Items that this adds at the end, at most, up to three times the largest slice. */
 export const ITEMS_ADDED_MAX = 20
 
-/** Rows of the largest slice we plan for: "up to tens of millions". Tests compute history and payload at three times this. */
+/**
+ * Rows of the largest slice we plan for: "up to tens of millions". Tests compute history and payload at three times
+ * this.
+ */
 export const SLICE_ROWS_PLANNED = 30_000_000
 
 /** How often a job may plan its delete: a stranger who keeps inserting must not keep a job in DELETING for ever. */
@@ -54,7 +61,9 @@ export const DATABASE_CONNECT_TIMEOUT_MS = 5_000
 /** One statement of a chunk or transition. Past it the query is killed on the server before anything is retried. */
 export const STATEMENT_TIMEOUT_MS = 20_000
 
-/** A statement that reads a whole slice: at about 4 million rows/s, the planned slice takes 8 s and three times it 25 s. */
+/**
+ * A statement that reads a whole slice: at about 4 million rows/s, the planned slice takes 8 s and three times it 25 s.
+ */
 export const SCAN_TIMEOUT_MS = 120_000
 
 /** Kept free at the end of an invocation, to roll back and to answer by name instead of being cut off. */
@@ -66,10 +75,15 @@ export const KILL_RESERVE_MS = 1_500
 /** A statement that waits for a row lock gives up after this (error 1205) and the transaction is rolled back. */
 export const LOCK_WAIT_TIMEOUT_S = 10
 
-/** A session that says nothing for so long is ended by the server: that of a sandbox that was reclaimed without a goodbye. */
+/**
+ * A session that says nothing for so long is ended by the server: that of a sandbox that was reclaimed without a
+ * goodbye.
+ */
 export const IDLE_TIMEOUT_S = 600
 
-/** Any statement waits this long for another session of ours, which ends within a second or is frozen, then kills it. */
+/**
+ * Any statement waits this long for another session of ours, which ends within a second or is frozen, then kills it.
+ */
 export const LOCK_PATIENCE_S = 8
 
 /** Raising a fence waits this long for the transactions in flight, then kills the sessions that block it. */
@@ -85,8 +99,8 @@ export const PACKET_BYTES_MIN = 262_144
 export const MIGRATION_WAIT_S = 120
 
 /**
- * A migration's statement waits this long for a table, since everybody who comes later waits behind it; then it pauses, so
- * that they pass, and tries again: about a minute and a half in all, for a reader's long transaction.
+ * A migration's statement waits this long for a table, since everybody who comes later waits behind it; then it pauses,
+ * so that they pass, and tries again: about a minute and a half in all, for a reader's long transaction.
  */
 export const MIGRATION_LOCK_WAIT_S = 5
 export const MIGRATION_PAUSE_S = 5
@@ -95,7 +109,9 @@ export const MIGRATION_TRIES_MAX = 9
 /** How often a transaction is rerun inside one task after a deadlock or a dropped connection. */
 export const TRANSACTION_TRIES_MAX = 5
 
-/** Characters of a halt's error and cause, of a reason and of a caller: AWS's longest ARN fits. Columns hold as many. */
+/**
+ * Characters of a halt's error and cause, of a reason and of a caller: AWS's longest ARN fits. Columns hold as many.
+ */
 export const HALT_ERROR_CHARS_MAX = 100
 export const HALT_CAUSE_CHARS_MAX = 2_000
 export const WHY_CHARS_MAX = 500
@@ -126,8 +142,8 @@ export const STORAGE_STALL_MS = 30_000
 export const OBJECT_TRANSFER_MS = 30_000
 
 /**
- * One event on its way to the topic, and all of one call. The job is REGISTERED by then and its run waits for this, so a
- * silent topic costs seconds; the sweeper publishes what is left in the outbox.
+ * One event on its way to the topic, and all of one call. The job is REGISTERED by then and its run waits for this, so
+ * a silent topic costs seconds; the sweeper publishes what is left in the outbox.
  */
 export const TOPIC_REQUEST_TIMEOUT_MS = 4_000
 export const TOPIC_CALL_TIMEOUT_MS = 5_000
@@ -179,7 +195,9 @@ export const BLANK_LINES_PER_RECORD = 3
 export const EXPANSION_MAX = 200
 export const EXPANSION_FREE_BYTES = 64 * 1_024 ** 2
 
-/** Different parties, and different right types, of one file. A Map of JavaScript holds 2^24 entries and then throws. */
+/**
+ * Different parties, and different right types, of one file. A Map of JavaScript holds 2^24 entries and then throws.
+ */
 export const DISTINCT_VALUES_MAX = 8_000_000
 
 /** Errors written out in a reject report; the rest are counted. */
@@ -201,10 +219,14 @@ export const SUM_TOLERANCE_MAX_UNITS = SHARE_UNITS
 
 // --- outbox -----------------------------------------------------------------------------------------------------
 
-/** An event that the topic refuses is set aside and tried again after this: whoever put the cause right need do no more. */
+/**
+ * An event that the topic refuses is set aside and tried again after this: anyone who fixes the cause need do no more.
+ */
 export const OUTBOX_ASIDE_S = 3_600
 
-/** Text of one field of an event, and of the topic's answer to it. With six bytes a character, eight of them have 96 KB. */
+/**
+ * Text of one field of an event, and of the topic's answer to it. With six bytes a character, eight of them have 96 KB.
+ */
 export const EVENT_TEXT_CHARS_MAX = 2_000
 export const OUTBOX_ERROR_CHARS_MAX = 500
 
@@ -227,14 +249,14 @@ export const AFTER_MAX = 10
 /** Active distributors of one dispatch: their starts travel through the dispatch machine, below 190 bytes each. */
 export const DISTRIBUTORS_MAX = 1_000
 
-/** A reason for not starting one, which travels there as well: a job, who requested it, and what became of it. */
+/** A reason for not starting one, which travels there as well: a job, who requested it, and how it ended. */
 export const REASON_CHARS_MAX = 140
 
 /**
  * An open job without a lock that has made no progress for this long is halted by the sweeper, if nobody told it before
- * that the execution has ended. Two tasks of a run that is alive can be retried for more than five hours between two marks
- * (test/infra/watch.test.ts adds it up), so only the end of the execution itself is a sure sign; and an hour for a database
- * whose clock jumps.
+ * that the execution has ended. Two tasks of a run that is alive can be retried for more than five hours between two
+ * marks (test/infra/watch.test.ts adds it up), so only the end of the execution itself is a sure sign; and an hour for
+ * a database whose clock jumps.
  */
 export const SWEEP_QUIET_S = EXECUTION_TIMEOUT_S + 3_600
 
@@ -250,8 +272,8 @@ export const SWEEP_RESERVE_MS = 60_000
 // --- operators --------------------------------------------------------------------------------------------------
 
 /**
- * How long an execution whose slice was unlocked opens no job: longer than an execution and its redrives (14 days), shorter
- * than the 90 days after which its name may be used again.
+ * How long an execution whose slice was unlocked opens no job: longer than an execution and its redrives (14 days),
+ * shorter than the 90 days after which its name may be used again.
  */
 export const UNLOCKED_DAYS = 30
 

@@ -33,8 +33,8 @@ export const Execution = z
   .regex(/^[\x21-\x7e]{1,512}$/, 'an execution whose name has ASCII letters, digits, - and _ only')
 
 /**
- * The newest job of a slice as a plan saw it. The state belongs to it: a job that is REGISTERED after the plan keeps its
- * fence.
+ * The newest job of a slice as a plan saw it. The state belongs to it: a job that is REGISTERED after the plan keeps
+ * its fence.
  */
 export const SeenHead = z.strictObject({ job: z.int().min(1), fence: z.int().min(1), state: z.enum(JOB_STATES) })
 export type SeenHead = z.infer<typeof SeenHead>
@@ -66,7 +66,7 @@ export const ExecutionInput = z.strictObject({
   /** Run even if the slice already holds exactly this source. */
   force: z.boolean().default(false),
   requestedBy: z.string().max(CALLER_CHARS_MAX).default('unknown'),
-  /** What was shown to whoever starts this, compared before anything is touched. Without it nothing is compared. */
+  /** What was shown to the one who starts this, compared before anything is touched. Without it nothing is compared. */
   expect: Expectation.optional(),
 })
 export type ExecutionInput = z.output<typeof ExecutionInput>
@@ -190,8 +190,8 @@ export const PlanMonthInput = z.strictObject({ request: MonthRequest, monthsBack
 export type PlanMonthInput = z.infer<typeof PlanMonthInput>
 
 /**
- * One execution to start: its file is `incoming/<distributor>/<month>.<ending>`, `run` ends its name (see dispatched.ts),
- * and `head` is what it expects.
+ * One execution to start: its file is `incoming/<distributor>/<month>.<ending>`, `run` ends its name (see
+ * dispatched.ts), and `head` is what it expects.
  */
 const MonthStart = z.strictObject({
   distributor: DistributorCode,

@@ -13,8 +13,8 @@ const overMonths = <Question extends 'slices' | 'checks'>(question: Question) =>
     })
 
 /**
- * What the operator's command and console ask of the two functions that stand in for a client inside the VPC: Inspect
- * reads, Operate changes. Whoever may only look is granted Inspect alone. Starting, watching and ending executions is
+ * What the operator's command and console ask of the two functions that replace a client inside the VPC: Inspect
+ * reads, Operate changes. A reader is granted Inspect alone. Starting, watching and ending executions is
  * not here: that is Step Functions' own API, under the operator's own identity.
  */
 export const InspectInput = z.discriminatedUnion('question', [
@@ -48,7 +48,7 @@ const Caller = z.string().min(1).max(CALLER_CHARS_MAX)
 /** Cut where it is stored: no stop is refused because its reason is long. */
 const Why = z.string().default('')
 
-/** The digest under which a token is shown; whoever had the token itself could release the lock. */
+/** The digest under which a token is shown; anyone who had the token itself could release the lock. */
 const TokenDigest = z.string().regex(/^[0-9a-f]{12}$/, 'the 12 hexadecimal digits shown beside the lock')
 
 export const DistributorFields = z.strictObject({
@@ -76,7 +76,7 @@ export const OperateInput = z.discriminatedUnion('action', [
   }),
   /** Raises the fence of an open job, halts it and releases its lock; chunks in flight end first: -> Stopped */
   z.strictObject({ action: z.literal('stop'), caller: Caller, why: Why, job: z.int().min(1) }),
-  /** The same for whatever job is open, then deletes exactly the lock that was seen: -> Unlocked */
+  /** The same for the job that is open, then deletes exactly the lock that was seen: -> Unlocked */
   z.strictObject({
     action: z.literal('unlock'),
     caller: Caller,

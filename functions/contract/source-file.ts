@@ -4,7 +4,7 @@ import { type Refusal, refuse, type SourceRule } from './source-rules.ts'
 import type { PartyScheme, SumRule } from './words.ts'
 
 /**
- * The rules of a distributor's file, value by value: each function takes the text as it stands in the file and returns
+ * The rules of a distributor's file, value by value: each function takes the text as it is in the file and returns
  * the normalised value or the refusal. Spaces and tabs around a value are dropped; nothing else is guessed.
  * Every normalised value is ASCII without spaces, which the order of the rows relies on.
  */
@@ -125,8 +125,8 @@ export type ShareGroup = {
  * Judges a sum of shares in exact integers. A share rounded to the file's last decimal is off by at most half a unit of
  * it, so a correctly rounded split of 100 % is off by at most parties x half a unit. Rounding errs to both sides
  * (8.333333 x 12 = 99.999996, 16.666667 x 6 = 100.000002), so the tolerance holds on both: above it a sum is refused
- * under either rule, below it under `exact`. It never exceeds SUM_TOLERANCE_MAX_UNITS. The tolerance only decides acceptance: what is stored, and what the
- * manifest sums up, is what the file says.
+ * under either rule, below it under `exact`. It never exceeds SUM_TOLERANCE_MAX_UNITS. The tolerance only decides
+ * acceptance: what is stored, and what the manifest sums up, is what the file says.
  */
 export const checkSum = (group: ShareGroup, sumRule: SumRule): Refusal | undefined => {
   // Doubled, because half a millionth is no integer.

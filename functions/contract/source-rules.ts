@@ -1,7 +1,7 @@
 import { quoted } from './visible.ts'
 import type { PartyScheme, SumRule } from './words.ts'
 
-/** The columns a file must have; their names are case-insensitive and stand in any order. */
+/** The columns a file must have; their names are case-insensitive and may be in any order. */
 export const SOURCE_COLUMNS = ['isrc', 'right_type', 'party_id', 'share'] as const
 export type SourceColumn = (typeof SOURCE_COLUMNS)[number]
 
@@ -24,7 +24,7 @@ export const SOURCE_RULES = {
   'gzip-expansion': 'unpacks to more than any file of shares does; pack the CSV file itself, once, and upload that',
   encoding: 'cannot be decoded exactly; save the file as UTF-8',
   'header-missing': 'is missing from the header',
-  'header-duplicate': 'stands more than once in the header',
+  'header-duplicate': 'appears more than once in the header',
   'distinct-values': 'has more different values than one file may have; see whether the right column has this name',
   // --- one record
   'record-length': 'is too long for one row; a quote that was opened here may never be closed',
@@ -77,7 +77,7 @@ export type SourceError = {
   readonly line: number | null
   readonly column: number | null
   readonly field: string | null
-  /** The value as it stands in the file, cut to VALUE_CHARS_MAX characters. */
+  /** The value as it is in the file, cut to VALUE_CHARS_MAX characters. */
   readonly value: string
   readonly rule: SourceRule
   readonly message: string

@@ -11,7 +11,8 @@ import type { Run } from './task.ts'
 /**
  * Opens the slice's job: a compare-and-set on the head that AcquireLock read.
  *
- *   AcquireLock ... head (7, fence 3)      another run opens: head (7, fence 4)      late OpenJob with (7, 3): Superseded
+ *   AcquireLock ... head (7, fence 3)      another run opens: head (7, fence 4)      late OpenJob with (7, 3):
+ * Superseded
  *
  * - the token that opened the newest job already: the same answer again, nothing changes;
  * - no open job: a new one in DELETING, fence = the head's + 1;
@@ -23,7 +24,7 @@ import type { Run } from './task.ts'
  * still goes back to the set that was staged for it.
  * An execution that ended, or whose slice was unlocked, opens nothing: see store/execution.ts.
  *
- * Two unique keys stand behind it: one open job per slice, and (slice, fence). Error 1062 is never success. Where no
+ * Two unique keys are behind it: one open job per slice, and (slice, fence). Error 1062 is never success. Where no
  * open job's row could be taken, `create` looks again behind its insert.
  *
  * @throws Failure ExecutionEnded, Superseded, PlanMoved, JobOpenError, DatabaseUnreachable
@@ -38,7 +39,8 @@ export const openJob = async (run: Run, input: OpenJobInput): Promise<JobMessage
   }
   const decideWithoutRow = () => raising(database, () => transaction(database, decide))
   try {
-    // The newest job's row is taken exclusively, open or not: a raise waits for chunks in flight and shuts out later ones.
+    // The newest job's row is taken exclusively, open or not: a raise waits for chunks in flight and shuts out later
+    // ones.
     if (newest !== undefined) return await exclusively(database, newest.id, decide)
     return await decideWithoutRow()
   } catch (error) {

@@ -6,14 +6,14 @@ import type { Run } from './task.ts'
 import { verifyLock } from './verify-lock.ts'
 
 /**
- * Sees, right before the first delete, that everything which will be registered is still there: StageSource read it all,
- * but the lock may have been waited for since, for hours. The names and sizes are looked at, some 1,000 a request.
+ * Sees, right before the first delete, that everything which will be registered is still there: StageSource read it
+ * all, but the lock may have been waited for since, for hours. The names and sizes are looked at, some 1,000 a request.
  *
  * @throws Failure LockLost, StaleFence, StagedSourceDamaged, StorageUnreachable
  */
 export const requireSource = async (run: Run, input: Guarded): Promise<void> => {
   const { database, s3, env } = run
-  // First, as in every task: who lost the lock acquires a new one, whatever else is wrong.
+  // First, as in every task: a run that lost its lock acquires a new one, even if more is wrong.
   await verifyLock(run, input)
   const { source_digest } = await statement(database, () => guardExclusive(database, guardOf(input, 'DELETING')))
   await requireObjects(s3, env.BUCKET, source_digest)

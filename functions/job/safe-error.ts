@@ -4,7 +4,7 @@ const MESSAGE_CHARS_MAX = 2_000
 /** Causes of causes that are told. */
 const CAUSES_MAX = 5
 
-/** What must not be read by whoever reads logs or histories, by its shape, and what is left of it. */
+/** What must not be shown to readers of logs or histories, by its shape, and what is left of it. */
 const SECRETS: readonly (readonly [shape: RegExp, left: string])[] = [
   // Presigned logins, of MySQL and Valkey both.
   [/(X-Amz-(?:Signature|Security-Token|Credential)=)[^&\s"'\\]+/gi, '$1***'],

@@ -94,8 +94,8 @@ const lockOf = async (run: Run, job: QuietJob): Promise<'held' | 'free' | 'unkno
 }
 
 /**
- * Only under the fence and the token that were seen: whoever came back without a lock passed OpenJob, and so carries a
- * newer fence, or another token where the database went back to an earlier moment.
+ * Only under the fence and the token that were seen: a run that came back without a lock passed OpenJob, and so carries
+ * a newer fence, or another token where the database went back to an earlier moment.
  */
 const halt = (run: Run, job: QuietJob): Promise<boolean> =>
   raise(run, job.id, (row) => row.fence === job.fence && row.lock_token === job.lock_token, {

@@ -11,7 +11,7 @@ import { Sandbox, type Services } from './services.ts'
 /** One invocation: what it owns and the time that is left. */
 export type Run = Services & { readonly remainingMs: () => number }
 
-/** What may stand in any task's input and identifies it in the logs. */
+/** What may be in any task's input and identifies it in the logs. */
 const Identity = z.object({
   execution: z.string().optional(),
   slice: z.object({ distributor: z.string(), month: z.string() }).optional(),

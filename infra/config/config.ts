@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { CONNECTIONS_SHARE_MAX, connectionBudget } from '../functions/connections.ts'
 
 /*
- * What may differ between stages, and what a value may be. The values stand in stages.ts. Where one is wrong, synthesis
+ * What may differ between stages, and what a value may be. The values are in stages.ts. Where one is wrong, synthesis
  * stops with a sentence that names it.
  */
 
@@ -21,7 +21,9 @@ const Network = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('new'),
     cidr: z.string().regex(/^10\.\d{1,3}\.\d{1,3}\.0\/\d{2}$/, 'a private range such as 10.20.0.0/22'),
-    /** Given and not looked up, so that synthesis needs no account. The first one also holds the interface endpoints. */
+    /**
+     * Given and not looked up, so that synthesis needs no account. The first one also holds the interface endpoints.
+     */
     zones: z
       .array(z.string().regex(/^[a-z]{2}-[a-z]+-\d[a-z]$/, 'a zone such as ap-northeast-2a'))
       .min(2)

@@ -27,7 +27,7 @@ const INTERFACES = {
   SecretsManager: InterfaceVpcEndpointAwsService.SECRETS_MANAGER,
 } as const
 
-/** The endpoints; absent where an existing VPC has its own. Their policies are narrowed by whoever owns the resources. */
+/** The endpoints; absent where an existing VPC has its own. The owner of the resources narrows their policies. */
 export type Endpoints = {
   readonly s3: GatewayVpcEndpoint
   readonly sns: InterfaceVpcEndpoint

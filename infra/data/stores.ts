@@ -5,7 +5,9 @@ import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager'
 import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns'
 import type { Construct } from 'constructs'
 
-/** What the functions need of the stores, whoever made them: this project, somebody before it, or the local stack. */
+/**
+ * What the functions need of the stores, no matter who made them: this project, somebody before it, or the local stack.
+ */
 export type Stores = {
   /** The variables of contract/env.ts that say where the stores are and how to log in. */
   readonly environment: Readonly<Record<string, string>>

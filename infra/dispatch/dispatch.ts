@@ -37,7 +37,7 @@ export type DispatchProps = {
   readonly notices: ITopic
 }
 
-/** What became of one distributor's start; the Map's output is a list of these, in the order of `month.starts`. */
+/** How one distributor's start ended; the Map's output is a list of these, in the order of `month.starts`. */
 const OUTCOMES = { started: 'started', already: 'already started', not: 'not started' } as const
 
 /** Starting a month takes seconds per distributor and a pause between; a day is an end, not a plan. */
@@ -50,9 +50,10 @@ const CALL_TIMEOUT = Timeout.duration(Duration.seconds(60))
  * Starts the month: PlanMonth -> StartJobs (a Map, one execution per distributor) -> Tally -> ReportMissing ->
  * Dispatched, or Incomplete where an execution could not be started.
  *
- * A duplicate delivery of the schedule runs all of it again and starts nothing twice: what runs or is REGISTERED is not in
- * the plan, the executions' names are made of what was found, and Step Functions refuses a name it has seen. Each lane of the Map pauses after a start, so a
- * month's jobs do not all begin at once. A start is not awaited: the job's own machine, alarms and events tell its end.
+ * A duplicate delivery of the schedule runs all of it again and starts nothing twice: what runs or is REGISTERED is not
+ * in the plan, the executions' names are made of what was found, and Step Functions refuses a name it has seen. Each
+ * lane of the Map pauses after a start, so a month's jobs do not all begin at once. A start is not awaited: the job's
+ * own machine, alarms and events tell its end.
  */
 export class Dispatch extends Construct {
   readonly stateMachine: StateMachine
@@ -133,7 +134,8 @@ export class Dispatch extends Construct {
     const startJob = StepFunctionsStartExecution.jsonPath(this, 'StartJob', {
       stateMachine: jobMachine,
       taskTimeout: CALL_TIMEOUT,
-      // Made of the slice, the file's delivery and the newest job's fence: a second dispatch of the same means the same.
+      // Made of the slice, the file's delivery and the newest job's fence: a second dispatch of the same means the
+      // same.
       name: JsonPath.format(
         '{}-{}-{}',
         JsonPath.stringAt('$.start.distributor'),

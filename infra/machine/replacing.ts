@@ -19,8 +19,9 @@ import { FIELDS, GUARDED, lambdaTask, type TaskFunctions } from './tasks.ts'
 
 /**
  * From an open job to REGISTERED: RouteByState -> PlanDelete -> DeleteChunks -> MarkDeleted -> BeginRegistering ->
- * RegisterChunks -> MarkRegistered -> ReleaseLock -> PublishEvents -> Registered. Its output is the whole state, so what
- * was tolerated on the way (Valkey's outage, a lost lock, a stranger's rows, a failed release or publication) stands in it.
+ * RegisterChunks -> MarkRegistered -> ReleaseLock -> PublishEvents -> Registered. Its output is the whole state, so
+ * what was tolerated on the way (Valkey's outage, a lost lock, a stranger's rows, a failed release or publication) is
+ * in it.
  */
 export class Replacing extends Construct {
   readonly routeByState: Choice
@@ -53,7 +54,7 @@ export class Replacing extends Construct {
     const registerChunks = this.chunks('RegisterChunks', 'RegisterChunk', lanes)
     const markRegistered = this.guarded('MarkRegistered', '$.job')
 
-    // The job is REGISTERED: whatever fails from here on does not undo that, and stands in the output. A lock that
+    // The job is REGISTERED: a failure from here on does not undo that, and is in the output. A lock that
     // was not released expires; the sweeper publishes what is left in the outbox.
     const registered = new Succeed(this, 'Registered')
     const { slice, lock, job } = FIELDS
@@ -85,8 +86,8 @@ export class Replacing extends Construct {
   }
 
   /**
-   * A Map over the plan's items, in lanes. The ledger keeps what the lanes did, so an item's output is discarded and the
-   * plan replaced by its length: neither grows with the slice from here on. The first failing item ends the Map,
+   * A Map over the plan's items, in lanes. The ledger keeps what the lanes did, so an item's output is discarded and
+   * the plan replaced by its length: neither grows with the slice from here on. The first failing item ends the Map,
    * and siblings in mid-chunk are shut out by HaltJob's raised fence.
    */
   private chunks(name: string, task: TaskName, lanes: number): MapState {

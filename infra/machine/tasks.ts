@@ -13,7 +13,7 @@ type Payload = Readonly<Record<string, unknown>>
 
 const at = (path: string) => JsonPath.objectAt(path)
 
-/** The fields of the execution's state that the tasks' inputs are made of; the shapes stand in contract/messages.ts. */
+/** The fields of the execution's state that the tasks' inputs are made of; the shapes are in contract/messages.ts. */
 export const FIELDS = {
   request: at('$.request'),
   execution: JsonPath.stringAt('$.execution'),
@@ -42,9 +42,10 @@ export type TaskOptions = {
 }
 
 /**
- * A Lambda task under its function's name. It calls the function's current version, whose ARN is part of the definition:
- * an execution keeps its definition, so it finishes on the code it began with whatever is deployed meanwhile.
- * The task's clock is longer than Lambda's, so the engine does not start an attempt while the one before still runs.
+ * A Lambda task under its function's name. It calls the function's current version, whose ARN is part of the
+ * definition: an execution keeps its definition, so it finishes on the code it began with whatever is deployed
+ * meanwhile. The task's clock is longer than Lambda's, so the engine does not start an attempt while the one before
+ * still runs.
  */
 export const lambdaTask = (
   scope: Construct,

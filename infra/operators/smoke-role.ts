@@ -24,7 +24,7 @@ export const addSmokeRole = (scope: Construct, props: SmokeRoleProps): SmokeOutp
     roleName: smokeRoleName(props.stage),
     description: 'The smoke job of the Sharelock pipeline',
     assumedBy: new PrincipalWithConditions(new AccountPrincipal(props.pipelineAccount), {
-      // The pipeline's own project, and not whoever else works in its account.
+      // The pipeline's own project, and nobody else in its account.
       ArnLike: { 'aws:PrincipalArn': `arn:aws:iam::${props.pipelineAccount}:role/*Smoke*` },
     }),
     managedPolicies: [props.operatorPolicy],

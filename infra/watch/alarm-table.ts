@@ -21,7 +21,7 @@ export type Watched = {
 /** One alarm. Its name is also its heading in docs/runbook.md. */
 export type AlarmSpec = {
   readonly name: string
-  /** A sentence for whoever is woken. */
+  /** A sentence for the one who is woken. */
   readonly meaning: string
   readonly metric: IMetric
   readonly threshold: number
@@ -177,7 +177,7 @@ const triggers = (watched: Watched): AlarmSpec[] => {
     },
     {
       name: 'sweep-silent',
-      meaning: 'The sweeper has not come to its end three times in a row.',
+      meaning: 'The sweeper has failed to finish three times in a row.',
       metric: emitted(config.stage, 'outbox.age', 'SampleCount', Duration.minutes(config.sweepMinutes)),
       threshold: 1,
       periods: 3,

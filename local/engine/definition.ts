@@ -3,7 +3,7 @@ export type State = { readonly Type: string; readonly [field: string]: unknown }
 export type States = { readonly StartAt: string; readonly States: Readonly<Record<string, State>> }
 export type Definition = States & { readonly TimeoutSeconds?: number; readonly [field: string]: unknown }
 
-/** A state and where it stands: inside the Map or Parallel state `container`, or at the top. */
+/** A state and where it is: inside the Map or Parallel state `container`, or at the top. */
 export type PlacedState = { readonly name: string; readonly state: State; readonly container: string | undefined }
 
 /** The machines inside a state: a Map's item processor, a Parallel's branches. */

@@ -4,7 +4,7 @@ import type { StateMachine } from 'aws-local-stepfunctions'
 export type RunnerEvent =
   ReturnType<StateMachine['run']>['eventLogs'] extends AsyncGenerator<infer Event> ? Event : never
 
-/** An event of GetExecutionHistory, in the API's own shape; details stand under the name of their type. */
+/** An event of GetExecutionHistory, in the API's own shape; details are under the name of their type. */
 export type HistoryEvent = {
   readonly id: number
   readonly previousEventId: number
@@ -28,8 +28,8 @@ const detailsName = (type: string): `${string}EventDetails` => {
 }
 
 /**
- * The history of one execution. It counts what AWS counts: per Lambda task an entered, scheduled, started, succeeded and
- * exited event, so a definition that comes near the limit of 25,000 here does so there.
+ * The history of one execution. It counts what AWS counts: per Lambda task an entered, scheduled, started, succeeded
+ * and exited event, so a definition that comes near the limit of 25,000 here does so there.
  */
 export class History {
   readonly events: HistoryEvent[] = []

@@ -2,7 +2,7 @@ import { type Definition, isContainer, type State, type States } from './definit
 import { TIMEOUT_SECONDS_MAX } from './refuse.ts'
 
 /**
- * The runner overwrites `Execution` in the context of each Map item with the item's own; the execution's stands under
+ * The runner overwrites `Execution` in the context of each Map item with the item's own; the execution's is under
  * this name too, and paths are pointed to it.
  */
 export const CONTEXT_EXECUTION = 'TheExecution'
@@ -36,8 +36,8 @@ const prepareState = (name: string, state: State, onEnter: (container: string) =
       state.Type === 'Parallel'
         ? (fields.Branches as States[]).map((branch) => prepareStates(branch, onEnter))
         : prepareStates((fields.ItemProcessor ?? fields.Iterator) as States, onEnter)
-    // The runner reads this field once per entry of the state, before it starts the first item: the only moment at which
-    // one entry can be told from the next.
+    // The runner reads this field once per entry of the state, before it starts the first item: the only moment at
+    // which one entry can be told from the next.
     Object.defineProperty(fields, field, {
       enumerable: true,
       get: () => {

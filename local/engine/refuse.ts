@@ -38,7 +38,7 @@ const mapProblems = ({ state, container }: PlacedState): string[] => {
   return [
     ...(processor?.ProcessorConfig?.Mode === 'DISTRIBUTED' ? ['is a Distributed Map'] : []),
     // Its items could not be told apart from another item's once one of them failed.
-    ...(container === undefined ? [] : [`stands inside ${container}: a Map or Parallel state may not be nested`]),
+    ...(container === undefined ? [] : [`is inside ${container}: a Map or Parallel state may not be nested`]),
   ]
 }
 
@@ -81,7 +81,7 @@ export const problemsOf = (definition: Definition): string[] => {
     ...valueProblems({ name: '', state: { ...definition, Type: '' }, container: undefined }).map(
       (problem) => `The machine ${problem}`,
     ),
-    ...repeated.map(({ name }) => `The name ${name} stands for two states`),
+    ...repeated.map(({ name }) => `The name ${name} is used for two states`),
     ...states.flatMap((placed) =>
       [
         ...languageProblem(placed.state),

@@ -17,7 +17,7 @@ export type FunctionError = {
   readonly trace?: readonly string[]
 }
 
-/** The answer to one invocation: JSON text, or the error that stands in its place. */
+/** The answer to one invocation: JSON text, or the error instead of it. */
 export type Outcome = { readonly payload: string } | { readonly error: FunctionError }
 
 /** From the parent to the sandbox. */
@@ -39,7 +39,7 @@ export const SYNC_PAYLOAD_BYTES_MAX = 6 * 1_024 * 1_024
 export const ASYNC_PAYLOAD_BYTES_MAX = 256 * 1_024
 
 /**
- * Errors that the sandbox or the service gives in place of the handler. Step Functions knows no type for them and reports
- * `Lambda.Unknown`, so a definition that retries them by their own names would work here only.
+ * Errors that the sandbox or the service gives in place of the handler. Step Functions knows no type for them and
+ * reports `Lambda.Unknown`, so a definition that retries them by their own names would work here only.
  */
 export const SANDBOX_ERRORS: readonly string[] = ['Sandbox.Timedout', 'Runtime.ExitError']

@@ -36,7 +36,7 @@ const CONCURRENCY = 50
 const ASYNC_RETRIES = 2
 const ASYNC_RETRY_DELAY_MS = 200
 
-/** The functions of a stack and their sandboxes: a local stand-in for the Lambda service. */
+/** The functions of a stack and their sandboxes: a local replacement of the Lambda service. */
 export class Lambda {
   killOnTimeout: boolean
   /** The time of a function, ms, where a test cuts it short. */

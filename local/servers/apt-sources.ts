@@ -7,7 +7,7 @@ export type AptSource = { readonly uri: string; readonly signedBy: string | unde
 
 const KEYRINGS = ['/usr/share/keyrings/debian-archive-keyring.gpg', '/usr/share/keyrings/debian-archive-keyring.pgp']
 
-/** The archive itself ends in /debian; security, backports and ports stand elsewhere and lack the development suite. */
+/** The archive itself ends in /debian; security, backports and ports are elsewhere and lack the development suite. */
 const isDebianArchive = (uri: string): boolean => /^(https?|file|mirror\+https?):.*\/debian\/?$/.test(uri)
 
 /** deb822: stanzas of `Field: value`, continued by indentation, `#` comments. */
@@ -24,7 +24,7 @@ const parseDeb822 = (text: string): AptSource[] =>
     }
     const isBinary = (fields.get('types') ?? '').split(/\s+/).includes('deb')
     if (!isBinary || fields.get('enabled')?.toLowerCase() === 'no') return []
-    // A key may stand in the file itself; then the distribution's own keyring is used.
+    // A key may be in the file itself; then the distribution's own keyring is used.
     const key = fields.get('signed-by')
     return (fields.get('uris') ?? '')
       .split(/\s+/)

@@ -44,7 +44,8 @@ grant all on *.* to '${MASTER.user}'@'%' with grant option;
 `
 
 /**
- * An initialised data directory, made once per program and copied for each run: initialising takes 4-5 s, copying 0.1 s.
+ * An initialised data directory, made once per program and copied for each run: initialising takes 4-5 s, copying 0.1
+ * s.
  */
 const template = (program: Program): Promise<string> => {
   const recipe = createHash('sha256').update(program.origin).update(START_SQL).digest('hex').slice(0, 12)
@@ -80,7 +81,7 @@ export class MysqlServer extends Server {
   }
 
   /**
-   * Keeps the data as they are now, as a snapshot of the disk does: the server stands still meanwhile, and what it has not
+   * Keeps the data as they are now, as a snapshot of the disk does: the server is paused meanwhile, and what it has not
    * committed is rolled back by its recovery.
    */
   async snapshot(): Promise<void> {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import getPort, { portNumbers } from 'get-port'
 import { forgetProcess, guardProcess } from './guard.ts'
 
-/** How a server is started: its options stand between what the way it was found puts before and after them. */
+/** How a server is started: its options come between what the way it was found puts before and after them. */
 export type Program = {
   readonly command: string
   readonly before: readonly string[]

@@ -88,7 +88,7 @@ export const readApp = (folder: string, place: Place): App => {
 }
 
 /**
- * Renames the functions, in the definitions too. What stands before the state's name is the construct around the
+ * Renames the functions, in the definitions too. What comes before the state's name is the construct around the
  * function; others in that construct lose it too, e.g. FunctionsSweeper -> Sweeper.
  */
 const callByState = (functions: LambdaFunction[], machines: TemplateMachine[]): App => {

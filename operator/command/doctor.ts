@@ -8,7 +8,7 @@ type Options = { readonly from?: string; readonly to?: string; readonly month?: 
 
 export const addDoctor = (program: Command): void => {
   withRange(program.command('doctor'))
-    .summary('find every disagreement and say what mends it')
+    .summary('find every disagreement and say what fixes it')
     .description(
       'Looks for locks without a job, open jobs without a run or without progress, halted jobs, runs with an old fence, registered rows that do not match, unpublished and refused events, staged sources that are half there or lost, a wrong schema or local_infile, and services out of reach; and says for each the one command that mends it. It changes nothing. Every row of the months is counted, so a long range takes a while.',
     )
@@ -25,7 +25,7 @@ export const addDoctor = (program: Command): void => {
             `  ${what}`,
             `  ${out.style('bold', mend)}`,
           )
-        if (findings.length === 0) out.answer(out.style('green', `Nothing to mend from ${from} to ${to}.`))
+        if (findings.length === 0) out.answer(out.style('green', `Nothing to fix from ${from} to ${to}.`))
         else out.answer(`${counted(findings.length, 'finding')}.`)
         return findings.length === 0 ? 0 : OPERATION_ERRORS.Findings
       }),

@@ -6,8 +6,8 @@ import { endWithPipe } from './closed-pipe.ts'
 import { buildProgram } from './program.ts'
 
 /*
- * Runs the command line. Each command stands in a file of this folder, what it does in operator/operations/; here errors become
- * a sentence on stderr, or with --json a document on stdout, and an exit code.
+ * Runs the command line. Each command is in a file of this folder, what it does in operator/operations/; here errors
+ * become a sentence on stderr, or with --json a document on stdout, and an exit code.
  */
 const nameOf = (error: unknown): OperationErrorName => {
   if (error instanceof CommanderError) return 'Usage'
@@ -25,7 +25,9 @@ const placesOf = ({ stack = '', message }: Error): string[] =>
     .split('\n')
     .filter((line) => line.startsWith('    at '))
 
-/** A sentence; an unexpected error is worth its stack. Commander's sentences may have a second line, and it made both. */
+/**
+ * A sentence; an unexpected error is worth its stack. Commander's sentences may have a second line, and it made both.
+ */
 const linesOf = (error: unknown): string[] => {
   if (error instanceof CommanderError) return textOf(error).split('\n')
   if (error instanceof OperationError || !(error instanceof Error)) return [textOf(error)]

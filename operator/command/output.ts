@@ -6,9 +6,9 @@ const STYLES = ['red', 'green', 'yellow', 'bold', 'dim'] as const
 type Style = (typeof STYLES)[number]
 
 /**
- * Stands around a styled text until it is written, with the number of its style behind the first one: colours are put in
- * after everything in the text was made visible, so no value of a file can bring its own. Private use, and another one in
- * each process, for a value could hold it too.
+ * Is around a styled text until it is written, with the number of its style behind the first one: colours are put in
+ * after everything in the text was made visible, so no value of a file can bring its own. Private use, and another one
+ * in each process, for a value could hold it too.
  */
 const MARK = String.fromCodePoint(0x100000 + randomInt(0xff00))
 

@@ -21,13 +21,13 @@ const exitCodes = (): string =>
 const EXAMPLES = `Examples:
   sharelock validate shares.csv                          is the file right? needs no AWS
   sharelock start -d ARIA -m 2026-10 --file shares.csv   register it, and watch
-  sharelock list                                         where every month stands
-  sharelock doctor                                       what is wrong, and what mends it
+  sharelock list                                         how far every month is
+  sharelock doctor                                       what is wrong, and what fixes it
 
 AWS is found as by every AWS tool: AWS_PROFILE, AWS_REGION, AWS_ENDPOINT_URL_... and the files under ~/.aws. The variables
 that \`npm run local\` prints lead to the local stack instead.`
 
-/** The whole command. Errors are thrown, not printed: whoever runs it decides how they are shown. */
+/** The whole command. Errors are thrown, not printed: the caller decides how they are shown. */
 export const buildProgram = (): Command => {
   const program = new Command('sharelock')
     .description("Registers distributors' monthly share ratios, and watches, stops, resumes and undoes their runs.")

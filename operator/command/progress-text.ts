@@ -33,6 +33,6 @@ export const endLines = (out: Output, progress: Progress): string[] => {
   ]
 }
 
-/** The exit code of whoever waited for the end of a run. */
+/** The exit code after waiting for the end of a run. */
 export const exitCodeOf = (progress: Progress): number =>
   progress.failure === null ? 0 : OPERATION_ERRORS[kindOfEnd(progress.failure.error, isOpen(progress))]

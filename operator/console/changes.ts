@@ -15,7 +15,7 @@ type Done = { readonly execution?: string; readonly notice: string }
 
 /**
  * Everything that changes something, by POST alone. A refusal brings the form back with its reason, so that what was
- * wrong can be mended where it was typed.
+ * wrong can be corrected where it was typed.
  */
 export const changes = (desk: Console): Hono<Env> => {
   const app = new Hono<Env>()

@@ -40,7 +40,7 @@ export const textOf = async (pieces: AsyncIterable<Buffer>, bytesMax: number): P
 
 /** @param body is not closed when the reader stops early, so that an answer can still be sent */
 export async function* partsOf(body: AsyncIterator<Buffer>, boundary: string): AsyncGenerator<Part> {
-  // Every boundary but the first stands behind a line break; with one in front they are all alike.
+  // Every boundary but the first comes after a line break; with one in front they are all alike.
   let rest: Buffer = Buffer.from('\r\n')
 
   const more = async (): Promise<void> => {

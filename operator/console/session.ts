@@ -13,14 +13,14 @@ export class ForeignRequest extends Error {}
 
 /**
  * The one session of a console. Other users of the machine can reach a loopback port as well, so the address that was
- * printed works once: it is traded for a cookie, and whoever finds it later in a shell's or browser's history has
+ * printed works once: it is traded for a cookie, and anyone who finds it later in a shell's or browser's history has
  * nothing. The cookie is for the home's paths alone, see home.ts.
  */
 export class Session {
   readonly token = secret()
   /** The path that all pages lie below. */
   readonly home = `/${secret()}`
-  /** Stands in every form: a request that another page makes the browser send has the cookie, but not this. */
+  /** Is in every form: a request that another page makes the browser send has the cookie, but not this. */
   readonly csrf = secret()
   #entered = false
   readonly #cookie = secret()

@@ -13,7 +13,7 @@ export type RowSet = {
 export const rowsOfStaged = (s3: S3Client, bucket: string, manifest: Manifest): RowSet => {
   const read = (number: number): Promise<Buffer> => {
     const body = readChunk(s3, bucket, manifest.digest, manifest.chunks[number] as ManifestChunk)
-    // Awaited one chunk later, or never where the chunk is skipped; its failure is thrown to whoever awaits it.
+    // Awaited one chunk later, or never where the chunk is skipped; its failure is thrown where it is awaited.
     body.catch(() => undefined)
     return body
   }
@@ -80,9 +80,9 @@ class Cursor {
 export type Counts = Pick<Difference, 'added' | 'removed' | 'changed' | 'unchanged'>
 
 /**
- * Counts how `now` differs from `before`: a merge of two sorted streams in the memory of one chunk each. Keys compare as
- * texts: a tab is below every character of a value, so a value comes before its extensions, as in the primary key.
- * Where both stand before chunks of the same digest, neither is read.
+ * Counts how `now` differs from `before`: a merge of two sorted streams in the memory of one chunk each. Keys compare
+ * as texts: a tab is below every character of a value, so a value comes before its extensions, as in the primary key.
+ * Where both are before chunks of the same digest, neither is read.
  */
 export const compare = async (now: RowSet, before: RowSet): Promise<Counts> => {
   const counts = { added: 0, removed: 0, changed: 0, unchanged: 0 }

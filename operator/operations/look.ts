@@ -9,7 +9,7 @@ import { openJobOf } from './plan.ts'
 import { remedyOf, remedyText } from './remedies.ts'
 import { describeRun, type Run } from './runs.ts'
 
-/** A task inside a Map stands for its Map: that is what the run is doing. */
+/** A task inside a Map is shown as its Map: that is what the run is doing. */
 const MAP_OF: Readonly<Record<string, string>> = { DeleteChunk: 'DeleteChunks', RegisterChunk: 'RegisterChunks' }
 
 /** The state that was entered last. Null where the newest events are of lanes that retry and have entered none. */

@@ -3,7 +3,7 @@ import type { Clients } from './clients.ts'
 import { calling } from './failures.ts'
 
 /**
- * The size of an object, or null where there is none. Asked by a list: S3 answers "forbidden" to whoever asks for a
+ * The size of an object, or null where there is none. Asked by a list: S3 answers "forbidden" to a user who asks for a
  * missing object and may list some prefixes only, as operators may.
  */
 export const sizeOf = async ({ s3, place }: Clients, key: string): Promise<number | null> => {

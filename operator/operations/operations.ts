@@ -49,7 +49,10 @@ export type Difference = {
   /** Same key, another share. */
   readonly changed: number
   readonly unchanged: number
-  /** Why the last registered set cannot be compared: then the counts are those of an empty one. Null where they are true. */
+  /**
+   * Why the last registered set cannot be compared: then the counts are those of an empty one. Null where they are
+   * true.
+   */
   readonly problem: string | null
 }
 
@@ -61,12 +64,12 @@ export type StartPlan = SliceName & {
   readonly isUndo: boolean
   readonly validation: Validation
   readonly difference: Difference
-  /** Rows that will be deleted: all that the slice holds now, whoever wrote them. */
+  /** Rows that will be deleted: all that the slice holds now, no matter who wrote them. */
   readonly rowsToDelete: number
   readonly rowsToRegister: number
   /** What must be typed to go on, e.g. `ARIA 2026-10`; null where the change is below the threshold. */
   readonly confirmation: string | null
-  /** The open job of another source that stands in the way unless superseded. */
+  /** The open job of another source that is in the way unless superseded. */
   readonly blockedBy: SliceReport['jobs'][number] | null
   /** The open job of the same source: starting goes on with it from its state. */
   readonly continues: SliceReport['jobs'][number] | null
@@ -80,7 +83,9 @@ export type StartPlan = SliceName & {
   readonly copyProblem: string | null
   /** The slice's newest job as it was seen; a start is refused where it is another by then. Null: it never had one. */
   readonly head: SeenHead | null
-  /** Executions (ARNs) with other sources that work on the slice: a start that waits comes behind these and no others. */
+  /**
+   * Executions (ARNs) with other sources that work on the slice: a start that waits comes behind these and no others.
+   */
   readonly behind: readonly string[]
 }
 
@@ -126,12 +131,12 @@ export type Progress = SliceName & {
   readonly result: string | null
 }
 
-/** One disagreement, and the one command that mends it. */
+/** One disagreement, and the one command that fixes it. */
 export type Finding = {
   readonly check: string
   readonly severity: 'error' | 'warning'
   readonly what: string
-  /** A whole command line, or a sentence where no command of ours can mend it. */
+  /** A whole command line, or a sentence where no command of ours can fix it. */
   readonly mend: string
   readonly slice: SliceName | null
 }
@@ -156,7 +161,7 @@ export type Operations = {
   readonly watch: (executionArn: string, signal?: AbortSignal) => AsyncIterable<Progress>
   /** One look. */
   readonly look: (executionArn: string) => Promise<Progress>
-  /** The running execution of a slice, whoever started it. */
+  /** The running execution of a slice, no matter who started it. */
   readonly runningExecution: (slice: SliceName) => Promise<string | null>
   readonly list: (
     from: string,
@@ -166,7 +171,10 @@ export type Operations = {
     readonly distributors: readonly DistributorLine[]
   }>
   readonly show: (what: SliceName | { readonly job: number }) => Promise<SliceReport>
-  /** How the execution ended whose lock this is, e.g. `ABORTED`, or `GONE` where there is none; null while it runs, and where that is not known. */
+  /**
+   * How the execution ended whose lock this is, e.g. `ABORTED`, or `GONE` where there is none; null while it runs, and
+   * where that is not known.
+   */
   readonly endOfHolder: (lock: SliceReport['lock']) => Promise<string | null>
   readonly resume: (slice: SliceName, options: ResumeOptions) => Promise<Started>
   /** Halts between chunks, then ends the execution. Where no job is open yet, only the execution is ended. */

@@ -76,7 +76,7 @@ const differenceTo = async (
   try {
     return { against, ...NO_CHANGE, ...(await compare(rows, await rowsOfSet(clients, against.digest))) }
   } catch (error) {
-    // Registering a file must not depend on the copy of another: it is what mends a copy that was lost.
+    // Registering a file must not depend on the copy of another: it is what repairs a copy that was lost.
     if (isFailure(error, 'StagedSourceDamaged'))
       return { against, ...NO_CHANGE, added: summary.rows, problem: error.message }
     throw operationError(error, 'S3')

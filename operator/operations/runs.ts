@@ -97,8 +97,9 @@ const describeRunning = async (sfn: SFNClient, arns: readonly string[]): Promise
   (await describeAll(sfn, arns)).filter(({ status }) => status === 'RUNNING')
 
 /**
- * What runs now on one slice, whoever started it. The newest job's execution is asked for by its own name, since a list
- * may be late; executions whose name begins as this command's and the schedule's do are looked at before all others.
+ * What runs now on one slice, no matter who started it. The newest job's execution is asked for by its own name, since
+ * a list may be late; executions whose name begins as this command's and the schedule's do are looked at before all
+ * others.
  */
 export const runningOf = async (
   { sfn, place }: Clients,

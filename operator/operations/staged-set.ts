@@ -12,7 +12,7 @@ import { summaryOf } from './reading/read-source.ts'
 
 /*
  * Staged sources as an operator's client reads them. The names are looked at first: S3 answers "forbidden", and not
- * "missing", to whoever asks for an object that is not there and may list some prefixes only, as operators may.
+ * "missing", to a user who asks for an object that is not there and may list some prefixes only, as operators may.
  */
 
 /** The manifest of a set whose objects are all there with their sizes. @throws Failure StagedSourceDamaged */
@@ -53,8 +53,8 @@ export const validateSet = async (
 export type SetCheck = { readonly problems: readonly string[]; readonly bytes: number }
 
 /**
- * Finds every object that is missing or has another size and, if none has and the whole set is at most `bytesMax`, every
- * one whose content is not what the manifest promises.
+ * Finds every object that is missing or has another size and, if none has and the whole set is at most `bytesMax`,
+ * every one whose content is not what the manifest promises.
  *
  * @throws OperationError where S3 cannot be asked
  */

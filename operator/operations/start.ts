@@ -22,8 +22,9 @@ import { upload } from './upload.ts'
 type What = 'start' | 'resume' | 'undo'
 
 /**
- * `<distributor>-<month>-<first 16 digits of the source's digest>-<run number>`: whoever starts the same thing at the same
- * time means the same name, and Step Functions lets only one have it. At most 32 + 7 + 16 + 3 and hyphens, below its 80.
+ * `<distributor>-<month>-<first 16 digits of the source's digest>-<run number>`: everybody who starts the same thing at
+ * the same time means the same name, and Step Functions lets only one have it. At most 32 + 7 + 16 + 3 and hyphens,
+ * below its 80.
  */
 export const executionName = ({ distributor, month }: SliceName, digest: string, number: number): string =>
   `${distributor}-${month}-${digest.slice(0, 16)}-${number}`
@@ -47,8 +48,8 @@ const blocked = (slice: SliceName, job: number): OperationError =>
 
 /**
  * Starts an execution under the next free name, or joins the one that has it. Steps: look for a run of the same source,
- * find the name, write the audit line, start. A lost reply that the SDK repeats meets its own name and input, which Step
- * Functions answers with the execution that it has started.
+ * find the name, write the audit line, start. A lost reply that the SDK repeats meets its own name and input, which
+ * Step Functions answers with the execution that it has started.
  */
 const startOrJoin = async (
   clients: Clients,
@@ -118,7 +119,7 @@ export const start = async (clients: Clients, plan: StartPlan, options: StartOpt
   requireSeen(plan, report, runs, options.wait === true)
   const open = openJobOf(report)
   const supersede = options.supersede === true || plan.isUndo
-  // Whoever waits meets what the other run leaves behind, and is told then.
+  // A run that waits meets what the other run leaves behind, and is told then.
   if (other === undefined && open !== null && open.source.digest !== summary.digest && !supersede)
     throw blocked(slice, open.job)
   requireConfirmation(confirmationOf(plan, options), options.confirmation)

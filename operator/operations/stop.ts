@@ -38,7 +38,10 @@ export const stop = async (clients: Clients, slice: SliceName, why: string): Pro
   return { ended: run.name }
 }
 
-/** Ends one execution of a slice and leaves its job to whoever has it: for a run that was overtaken and does not end. */
+/**
+ * Ends one execution of a slice and leaves its job to the run that has it: for a run that was overtaken and does not
+ * end.
+ */
 export const endRun = async (
   clients: Clients,
   slice: SliceName,

@@ -39,7 +39,7 @@ describe('the network', () => {
     template.allResourcesProperties('AWS::EC2::Subnet', { MapPublicIpOnLaunch: false })
   })
 
-  test('has three endpoints; those that cost stand in one zone', () => {
+  test('has three endpoints; those that cost are in one zone', () => {
     template.resourceCountIs('AWS::EC2::VPCEndpoint', 3)
     const interfaces = template.findResources('AWS::EC2::VPCEndpoint', { Properties: { VpcEndpointType: 'Interface' } })
     expect(Object.values(interfaces).map(({ Properties }) => Properties.SubnetIds.length)).toEqual([1, 1])

@@ -78,7 +78,7 @@ describe('access', () => {
     expect(told.map(([id]) => id.slice(0, -8))).toEqual(['FunctionsMigrate'])
   })
 
-  test('needs no secret: none stands in an environment or a template', () => {
+  test('needs no secret: none is in an environment or a template', () => {
     for (const template of [data, job]) {
       const text = JSON.stringify(template.toJSON())
       for (const word of ['_PASSWORD"', '"MasterUserPassword"', 'AuthToken', 'resolve:secretsmanager', 'AKIA'])

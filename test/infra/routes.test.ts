@@ -13,8 +13,8 @@ import { functionOf, stageTemplates } from './synth.ts'
 
 /*
  * What a function calls is read from its code: the AWS commands, statements and scripts that are left in its bundle.
- * Whether it gets there is read from the templates: endpoints, route tables and pairs of security groups. There is no NAT,
- * so what has no route here has none.
+ * Whether it gets there is read from the templates: endpoints, route tables and pairs of security groups. There is no
+ * NAT, so what has no route here has none.
  */
 
 const NAMES: FunctionName[] = [...TASK_NAMES, ...SUPPORT_NAMES]
@@ -126,7 +126,7 @@ describe('every service that a function calls has a route', () => {
     for (const service of callsOf(name)) expect(hasRoute[service](), `${name} to ${service}`).toBe(true)
   })
 
-  test('all functions stand in the isolated subnets, behind one security group', () => {
+  test('all functions are in the isolated subnets, behind one security group', () => {
     for (const name of NAMES) {
       const { VpcConfig } = functionOf(job, name)
       expect(VpcConfig?.SubnetIds, name).toHaveLength(2)

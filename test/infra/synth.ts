@@ -40,7 +40,7 @@ export type Definition = {
   readonly States: Readonly<Record<string, State>>
 }
 
-/** Stand-ins for the bundles: what is tested here is the template around the code. */
+/** Replacements of the bundles: what is tested here is the template around the code. */
 export const placeholders = (root: string): Bundles => {
   return new Map(
     [...TASK_NAMES, ...SUPPORT_NAMES].map(handlerFile).map((file) => {

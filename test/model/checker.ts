@@ -52,7 +52,7 @@ const violatedIn = (output: string): string | undefined => {
   return other === null ? undefined : other[1]?.startsWith('invalid end state') ? 'deadlock' : other[1]
 }
 
-/** The names of statements stand quoted behind their place; a process's own end is one that never comes. */
+/** The names of statements are quoted behind their place; a process's own end is one that never comes. */
 const unreachedIn = (output: string): string[] =>
   [...output.matchAll(/^\t(\S+), state \d+, "(.*)"$/gm)]
     .filter(([, , statement]) => statement !== '-end-')
@@ -81,8 +81,9 @@ const trailOf = (replay: string): string[] =>
     .filter((line) => line.trim() !== '' && !line.startsWith('reached '))
 
 /**
- * Makes a checker of the model with the case's macros and runs it over the whole state space. `search` is `all` for a case
- * that should hold (depth first, fast code) and `shortest` for a mutant (breadth first: the shortest way to its fault).
+ * Makes a checker of the model with the case's macros and runs it over the whole state space. `search` is `all` for a
+ * case that should hold (depth first, fast code) and `shortest` for a mutant (breadth first: the shortest way to its
+ * fault).
  */
 export const check = async (tools: Tools, { defines }: Case, search: 'all' | 'shortest'): Promise<Outcome> => {
   const folder = await mkdtemp(join(tmpdir(), 'sharelock-model-'))

@@ -1,6 +1,6 @@
 /*
  * Valkey: functions/store/lock. Each inline is one Lua script, so one step. There is no clock: the TTL may end at any
- * moment, which also stands for a flush, a restart without data, an eviction and a failover that lost the key.
+ * moment, which also covers a flush, a restart without data, an eviction and a failover that lost the key.
  */
 
 inline acquire(token_) {

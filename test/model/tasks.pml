@@ -1,8 +1,8 @@
 /*
- * The single-step tasks: functions/job/{open-job,transitions,halt-job}.ts. `r` is the run that calls: an execution or the
- * zombie. What is one transaction is one step here.
- * Each transaction holds the job row exclusively, so it waits (`!isShared`) for chunks in flight; a worker that stays in
- * its transaction is killed by the raise, which here is its own "transaction lost", possible at any moment.
+ * The single-step tasks: functions/job/{open-job,transitions,halt-job}.ts. `r` is the run that calls: an execution or
+ * the zombie. What is one transaction is one step here.
+ * Each transaction holds the job row exclusively, so it waits (`!isShared`) for chunks in flight; a worker that stays
+ * in its transaction is killed by the raise, which here is its own "transaction lost", possible at any moment.
  */
 
 inline issue(r, j, execution_) {
@@ -15,9 +15,9 @@ inline issue(r, j, execution_) {
 }
 
 /*
- * The two unique keys: one open job, and (slice, fence). They do not suffice: while this transaction stood between its
+ * The two unique keys: one open job, and (slice, fence). They do not suffice: while this transaction was between its
  * read and its insert, another job may have been opened, taken over (so that its first fence is free again) and
- * REGISTERED. Hence a look after the insert: no other job may have a higher fence.
+ * REGISTERED. So there is a look after the insert: no other job may have a higher fence.
  */
 inline insert(r, execution_) {
   if
@@ -57,7 +57,10 @@ inline close(j) {
   printf("  job %d is closed under fence %d\n", j, jobs[j].fence)
 }
 
-/* OpenJob holds the execution's own row through its transaction: whoever says that the execution is over waits for it. */
+/*
+ * OpenJob holds the execution's own row through its transaction: the one that says that the execution is over waits for
+ * it.
+ */
 #ifdef MUTANT_ENDED_NOT_ASKED
 #define isRefused(execution_) false
 #else
@@ -110,7 +113,7 @@ inline decide(r, execution_, supersede) {
 }
 #define isNewestFree (newest == 0 || !isOpen(newest) || !isShared(newest))
 
-/* Numbers of an earlier plan are never used again: whoever still names one finds nothing to mark. */
+/* Numbers of an earlier plan are never used again: a worker that still names one finds nothing to mark. */
 #define forgetNumbers(w, of) \
   workers[w].listed = workers[w].listed && !(workers[w].job == of && workers[w].phase == DELETE)
 

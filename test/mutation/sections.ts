@@ -1,6 +1,6 @@
 /**
  * What is mutated together, and the tests that must notice. A file's mutants are judged by the tests written for it and
- * by no others: that is stricter than the whole suite, and a mutant costs seconds. Quick files stand first, since a
+ * by no others: that is stricter than the whole suite, and a mutant costs seconds. Quick files come first, since a
  * mutant's run ends at its first red test.
  */
 export type Section = {

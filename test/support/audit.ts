@@ -1,8 +1,8 @@
 import type { TestSlice, TestStack } from './test-stack.ts'
 
 /*
- * MySQL's own record of who wrote what, in triggers that write into tables of ours within the same transaction: what was
- * rolled back is not in it, and no handler can leave itself out.
+ * MySQL's own record of who wrote what, in triggers that write into tables of ours within the same transaction: what
+ * was rolled back is not in it, and no handler can leave itself out.
  */
 
 /** One statement that changed rows of a slice, and the newest job of the slice as its transaction saw it. */
@@ -49,7 +49,9 @@ const newest = (column: string, row: string): string =>
   `(select ${column} from job where distributor_id = ${row}.distributor_id
     and settlement_month = ${row}.settlement_month order by fence desc limit 1)`
 
-/** One fact a statement and not one a row: `now(6)` stands still within a statement. Our own inserts switch it off. */
+/**
+ * One fact a statement and not one a row: `now(6)` does not change within a statement. Our own inserts switch it off.
+ */
 const writeTrigger = (kind: 'insert' | 'delete', row: 'new' | 'old'): string => `
   create trigger audit_${kind} after ${kind} on share_ratio for each row begin
     if @audit_off is null and not (now(6) <=> @audit_${kind}_at) then

@@ -6,7 +6,7 @@ export type Hold = { readonly path: RegExp; readonly part: 'request' | 'body' }
 
 type Held = Hold & { times: number; readonly reached: () => void; readonly released: Promise<void> }
 
-/** Stands before S3 and SNS, and holds up the exchanges that a test names until it lets them go on. */
+/** Is in front of S3 and SNS, and holds up the exchanges that a test names until it lets them go on. */
 export class HttpRelay {
   readonly port: number
   target = { host: '127.0.0.1', port: 0 }

@@ -24,7 +24,7 @@ export type LockSession = {
 
 const SCRIPT = /\r\neval(sha)?\r\n/i
 
-/** Stands between the sandboxes and Valkey as the database's relay does before MySQL; the lock's only command is EVAL. */
+/** Is between the sandboxes and Valkey, as the database's relay does before MySQL; the lock's only command is EVAL. */
 export class LockRelay {
   readonly port: number
   target: { host: string; port: number } = { host: '127.0.0.1', port: 0 }

@@ -145,7 +145,7 @@ export class Link {
   }
 
   async #command(text: string): Promise<void> {
-    // Two counts of query attributes stand before the text.
+    // Two counts of query attributes come before the text.
     const sql = text
       .slice(Math.max(0, text.search(/[a-z]/i)))
       .trim()

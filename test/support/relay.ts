@@ -7,7 +7,7 @@ export type { Fault, Statement } from './relay-link.ts'
 export type Armed = { readonly struck: Promise<Statement>; readonly disarm: () => void; readonly strikes: () => number }
 
 /**
- * Stands between the sandboxes and MySQL, reads the statements that pass and strikes at the one a test names: at TCP
+ * Is between the sandboxes and MySQL, reads the statements that pass and strikes at the one a test names: at TCP
  * level, so the code under test is not prepared for it in any way.
  */
 export class DatabaseRelay {

@@ -5,8 +5,8 @@ import { buffer } from 'node:stream/consumers'
 import type { OwnerOf } from './socket-owner.ts'
 
 /**
- * What happens to the transfer of an object: it breaks off half way, stops half way and stays silent, or comes byte by byte,
- * never silent long enough to be given up for that, until it is released.
+ * What happens to the transfer of an object: it breaks off half way, stops half way and stays silent, or comes byte by
+ * byte, never silent long enough to be given up for that, until it is released.
  */
 export type TransferFault = {
   /** Who asks. */
@@ -23,7 +23,7 @@ type Watched = TransferFault & { readonly resolve: (at: StruckTransfer) => void 
 
 const SLOW_BYTE_MS = 500
 
-/** Stands between the functions and S3. Requests pass as they are; the transfer that a test names does not arrive whole. */
+/** Is between the functions and S3. Requests pass as they are; the transfer that a test names does not arrive whole. */
 export class StorageRelay {
   readonly port: number
   target = { host: '127.0.0.1', port: 0 }

@@ -7,7 +7,7 @@ export type Struck = {
   readonly pid: number
   /** kill -9 of the sandbox; a statement that was not forwarded yet never is. */
   readonly kill: () => void
-  /** SIGSTOP: the sandbox stands still, its connection stays open. */
+  /** SIGSTOP: the sandbox is paused, its connection stays open. */
   readonly freeze: () => void
   readonly thaw: () => void
   /** Cuts the connection on both sides; the sandbox lives. */

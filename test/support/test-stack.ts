@@ -15,7 +15,7 @@ import { type ShareFile, stagedObjects } from './share-file.ts'
 import type { StorageRelay } from './storage-relay.ts'
 import type { TopicRelay } from './topic-relay.ts'
 
-/** What stands between the functions and their stores, where a test asked for it. */
+/** What is between the functions and their stores, where a test asked for it. */
 export type Relays = {
   readonly database?: DatabaseRelay | undefined
   readonly lock?: LockRelay | undefined

@@ -2,8 +2,8 @@ import type { JobFact, WriteFact } from './audit.ts'
 import type { LockFact } from './lock-watch.ts'
 
 /*
- * What must hold for everything that ever happened to a slice, judged from MySQL's and Valkey's own records and from what
- * each sandbox was told. None of it knows how a handler works.
+ * What must hold for everything that ever happened to a slice, judged from MySQL's and Valkey's own records and from
+ * what each sandbox was told. None of it knows how a handler works.
  */
 
 /** One call of a function: which process served it, from when on, and with which input. */
@@ -13,8 +13,8 @@ export type Call = { readonly pid: number; readonly task: string; readonly at: n
 export type CallAt = (number: number, at: number) => Call | undefined
 
 /**
- * The calls that a lock command may come from, newest first; none where it did not come from a function. A Valkey that was
- * silent executes what it was sent meanwhile, when the process has given up and serves the next call.
+ * The calls that a lock command may come from, newest first; none where it did not come from a function. A Valkey that
+ * was silent executes what it was sent meanwhile, when the process has given up and serves the next call.
  */
 export type CallsAt = (port: number, at: number) => readonly Call[]
 
@@ -52,7 +52,9 @@ export const judgeWrites = (writes: readonly WriteFact[], callAt: CallAt): strin
     return found
   })
 
-/** A state is set under the row's own token, and a job is halted for its own execution, or by a person or the sweeper. */
+/**
+ * A state is set under the row's own token, and a job is halted for its own execution, or by a person or the sweeper.
+ */
 export const judgeOwners = (changes: readonly JobFact[], callAt: CallAt): string[] =>
   changes.flatMap(({ job, thread, at, execution, old_state, state, old_fence, fence, old_token, halted, closed }) => {
     if (old_state === null || old_fence === null) return []
@@ -66,7 +68,9 @@ export const judgeOwners = (changes: readonly JobFact[], callAt: CallAt): string
     return []
   })
 
-/** States one step at a time, DELETED only over an empty slice, REGISTERED only over a full one, fences only upwards. */
+/**
+ * States one step at a time, DELETED only over an empty slice, REGISTERED only over a full one, fences only upwards.
+ */
 export const judgeJobs = (changes: readonly JobFact[]): string[] => {
   const found: string[] = []
   const open = new Set<number>()
@@ -90,7 +94,7 @@ export const judgeJobs = (changes: readonly JobFact[]): string[] => {
   return found
 }
 
-/** The job that has this token as its own at a moment, and what became of it until then. */
+/** The job that has this token as its own at a moment, and how far it was by then. */
 const jobUnder = (changes: readonly JobFact[], token: string, at: number): JobFact | undefined => {
   const owned = changes.filter((one) => one.at <= at && (one.token === token || one.old_token === token))
   return owned.at(-1)
@@ -100,8 +104,8 @@ const mayRelease = (change: JobFact | undefined, token: string): boolean =>
   change === undefined || change.token !== token || change.state === 'REGISTERED'
 
 /**
- * Locks are created by AcquireLock only, end by themselves, are extended and deleted only by who was given their token, and
- * are deleted only once the job opened under them is REGISTERED, or its fence is raised.
+ * Locks are created by AcquireLock only, end by themselves, are extended and deleted only by who was given their token,
+ * and are deleted only once the job opened under them is REGISTERED, or its fence is raised.
  */
 export const judgeLocks = (facts: readonly LockFact[], changes: readonly JobFact[], callsAt: CallsAt): string[] =>
   facts.flatMap(({ kind, token, ttlMs, port, at, holder }) => {

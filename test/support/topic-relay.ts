@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 /** `silent`: requests are taken and nothing happens. `unanswered`: the topic has the event, and nobody is told. */
 export type Silence = 'silent' | 'unanswered'
 
-/** Stands between the functions and SNS, which answers at once or, for as long as a test wants, not at all. */
+/** Is between the functions and SNS, which answers at once or, for as long as a test wants, not at all. */
 export class TopicRelay {
   readonly port: number
   target = { host: '127.0.0.1', port: 0 }

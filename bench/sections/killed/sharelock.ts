@@ -32,7 +32,7 @@ const countRows = async ({ setting: { database } }: Testbed, slice: Slice): Prom
   return row?.count ?? 0
 }
 
-/** Starts a run and stands at the middle of its step. */
+/** Starts a run and waits at the middle of its step. */
 const halfway = async (testbed: Testbed, registered: Registered, staged: StagedFile, step: Step): Promise<string> => {
   const { slice, digest } = registered
   const before = await newestJobId(testbed.setting, slice)

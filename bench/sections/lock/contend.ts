@@ -3,7 +3,9 @@ import { once } from 'node:events'
 import type { Address } from '../../../local/servers/find.ts'
 import { lockPeers, openClient, type Retry } from './peers.ts'
 
-/** Starters that wait for one lock that is never released, in a process of their own: some libraries never stop trying. */
+/**
+ * Starters that wait for one lock that is never released, in a process of their own: some libraries never stop trying.
+ */
 type Order = { readonly peer: string; readonly address: Address; readonly key: string } & {
   readonly starters: number
   readonly retry: Retry
@@ -18,7 +20,7 @@ const contend = async ({ peer, address, key, starters, retry }: Order): Promise<
   await Promise.all(Array.from({ length: starters }, (_, place) => found.wait(client, key, `starter-${place}/1`)))
 }
 
-/** Starts the process and, once it is connected, its starters. Whoever started them kills them. */
+/** Starts the process and, once it is connected, its starters. The one who started them kills them. */
 export const startContention = async (order: Order, onStart: () => Promise<void>): Promise<ChildProcess> => {
   const child = fork(import.meta.filename, [JSON.stringify(order)])
   await once(child, 'message')

@@ -15,7 +15,7 @@ import { lockPeers, openClient, type Retry } from './peers.ts'
 /** Commands a second that all starters together may send once their first attempt is over. */
 const CALM_COMMANDS_PER_S_PER_STARTER = 1
 
-/** Valkey also names the version of Redis that it stands in for. */
+/** Valkey also names the version of Redis that it replaces. */
 const versionOf = (info: string): string =>
   (/^valkey_version:(\S+)/m.exec(info) ?? /^redis_version:(\S+)/m.exec(info))?.[1] ?? 'unknown'
 

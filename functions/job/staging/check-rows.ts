@@ -5,10 +5,10 @@ import type { SortedRows } from './row-table.ts'
 import type { SourceErrors } from './source-errors.ts'
 
 /**
- * The rules that concern rows together: duplicate keys, sums of shares, rows of a track. Errors stand at the line of
+ * The rules that concern rows together: duplicate keys, sums of shares, rows of a track. Errors are at the line of
  * the repetition, or at the first line of the track and right type.
  *
- * A sum is judged only where it means something: not in a group with a duplicate, which is the cause to mend; and not
+ * A sum is judged only where it means something: not in a group with a duplicate, which is the cause to fix; and not
  * below 100 while other errors exist, since a refused row may be what is missing.
  */
 export const checkRows = (

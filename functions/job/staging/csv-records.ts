@@ -3,7 +3,7 @@ import { refuse, type SourceRule } from '../../contract/source-rules.ts'
 import { LineCounter, lineBreaks } from './line-counter.ts'
 import { type SourceErrors, SourceUnreadable } from './source-errors.ts'
 
-/** One record: its fields as they stand in the file, and the physical line on which it begins. */
+/** One record: its fields as they are in the file, and the physical line on which it begins. */
 export type OnRecord = (fields: string[], line: number) => void
 
 /** Thrown by an OnRecord to end reading: what follows would only repeat what is wrong. */
@@ -27,7 +27,9 @@ const RULES_BY_CODE: Partial<Record<CsvErrorCode, SourceRule>> = {
   CSV_INVALID_CLOSING_QUOTE: 'stray-quote',
 }
 
-/** A UTF-16 code unit, the unit of a JavaScript string's length, takes at most three UTF-8 bytes; a doubled quote two. */
+/**
+ * A UTF-16 code unit, the unit of a JavaScript string's length, takes at most three UTF-8 bytes; a doubled quote two.
+ */
 const UTF8_BYTES_PER_UNIT = 3
 
 /** Two quotes around a value and the comma behind it. */
@@ -41,10 +43,10 @@ const addStructureError = (error: unknown, line: number, errors: SourceErrors): 
 }
 
 /**
- * Reads CSV (RFC 4180; lines end with CRLF, LF or CR) record by record. Blank lines are skipped and counted. An error of
- * the file's structure ends the reading, since what follows could be read in more than one way; it goes to `errors` with
- * the line on which the record begins. So does too much of anything: blank lines, errors. Errors of the source itself
- * are thrown.
+ * Reads CSV (RFC 4180; lines end with CRLF, LF or CR) record by record. Blank lines are skipped and counted. An error
+ * of the file's structure ends the reading, since what follows could be read in more than one way; it goes to `errors`
+ * with the line on which the record begins. So does too much of anything: blank lines, errors. Errors of the source
+ * itself are thrown.
  *
  * Lines are counted here: csv-parse counts a CRLF inside quotes twice, and its records end where ours begin.
  */
@@ -75,7 +77,8 @@ export const readRecords = async (
   }
   const take = (fields: string[], info: InfoRecord): null => {
     // csv-parse takes the first record's width for the rule and builds an Error with a stack for each record of another
-    // one, whatever `relax_column_count` says. Before a first record it has no rule, and the width is judged by OnRecord.
+    // one, whatever `relax_column_count` says. Before a first record it has no rule, and the width is judged by
+    // OnRecord.
     ;(parser.info as { records: number }).records = 0
     const line = begin(info.empty_lines)
     nextLine += 1 + lineBreaks(fields)

@@ -84,7 +84,7 @@ async function* utf16(bytes: AsyncIterable<Buffer>, swapped: boolean): AsyncGene
 
 async function* cp949(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const decoder = iconv.getDecoder('cp949')
-  // CP949 has no code for U+FFFD, so every one in the result stands for bytes that could not be decoded.
+  // CP949 has no code for U+FFFD, so every one in the result comes from bytes that could not be decoded.
   const exact = (text: string): { known: Buffer; fault: boolean } => {
     const at = text.indexOf(REPLACEMENT)
     return { known: Buffer.from(at < 0 ? text : text.slice(0, at)), fault: at >= 0 }
@@ -98,9 +98,9 @@ async function* cp949(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 }
 
 /**
- * A text without a byte order mark: ASCII until a byte says otherwise, however late. From there on it is held back until
- * it is UTF-8 for sure, or an ill-formed sequence shows that it is CP949. Once it is UTF-8, a byte that is not is an
- * error: the text mixes encodings, and no decoding of it is exact.
+ * A text without a byte order mark: ASCII until a byte says otherwise, however late. From there on it is held back
+ * until it is UTF-8 for sure, or an ill-formed sequence shows that it is CP949. Once it is UTF-8, a byte that is not is
+ * an error: the text mixes encodings, and no decoding of it is exact.
  */
 async function* unmarked(bytes: AsyncIterable<Buffer>, format: SourceFormat): AsyncGenerator<Buffer> {
   const iterator = bytes[Symbol.asyncIterator]()

@@ -22,7 +22,7 @@ export class SourceUnreadable extends Error {
   }
 }
 
-/** Where an error stands; null where it belongs to no single line, column or field. */
+/** Where an error is; null where it belongs to no single line, column or field. */
 export type Place = { readonly line: number | null; readonly column?: number | null; readonly field?: string | null }
 
 /** The errors of one file: all are counted, the first `max` by line and column are kept. Memory stays bounded. */

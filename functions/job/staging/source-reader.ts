@@ -11,7 +11,7 @@ import { EndOfReading } from './csv-records.ts'
 import type { RowTable } from './row-table.ts'
 import type { SourceErrors } from './source-errors.ts'
 
-/** The header: where each column stands, counted from 0. */
+/** The header: where each column is, counted from 0. */
 type Header = { readonly length: number; readonly places: Record<SourceColumn, number>; readonly ignored: string[] }
 
 /** Turns records into rows of the table or errors. The first record is the header. */

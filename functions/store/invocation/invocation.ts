@@ -5,7 +5,8 @@ import { Failure } from '../../contract/failures.ts'
  * so that no wait outlasts the time that is left, and nothing of a call that has ended goes on in the next one, which
  * runs in the same process and finds the same connections.
  *
- *   open --> late: its time is up, what waits ends by OutOfTime --> over: it has ended, whatever it still asks for is refused
+ *   open --> late: its time is up, what waits ends by OutOfTime --> over: it has ended, whatever it still asks for is
+ * refused
  */
 export class Invocation {
   readonly #endsAt: number
@@ -39,8 +40,8 @@ export class Invocation {
   }
 
   /**
-   * Starts `work` and waits for it, for `limitMs` at most and never beyond the time that is left. What is given up goes on
-   * unseen: who calls has to cut it off.
+   * Starts `work` and waits for it, for `limitMs` at most and never beyond the time that is left. What is given up goes
+   * on unseen: who calls has to cut it off.
    *
    * @param late makes the error for a wait that met its own limit
    * @throws Failure OutOfTime, InvocationOver; what `late` makes; whatever `work` throws
@@ -79,7 +80,7 @@ export class Invocation {
     else this.#closers.push(close)
   }
 
-  /** Ends it: what still waits is told, and whoever lent it something takes that back. A second call does nothing. */
+  /** Ends it: what still waits is told, and each lender takes back what it lent. A second call does nothing. */
   end(): void {
     clearTimeout(this.#timer)
     this.#enter('over')

@@ -11,8 +11,8 @@ export type Life = {
 }
 
 /**
- * Starts closer than this are one start: the context object writes it as text and the event as a number, and a name can't
- * be used again within 90 days.
+ * Starts closer than this are one start: the context object writes it as text and the event as a number, and a name
+ * can't be used again within 90 days.
  */
 export const SAME_START_MS = 1_000
 
@@ -28,7 +28,7 @@ type ExecutionRow = {
   readonly unlocked: number
 }
 
-/** Holds the execution's row until the transaction ends, as it is then. Whoever else wants it waits. */
+/** Holds the execution's row until the transaction ends, as it is then. Everybody else who wants it waits. */
 const holdRow = async (database: Database, name: string): Promise<ExecutionRow | undefined> => {
   // The update changes nothing; it takes the row exclusively, where `ignore` would share it.
   await database.change('insert into execution (name) values (?) on duplicate key update name = name', [name])
@@ -45,7 +45,7 @@ const holdRow = async (database: Database, name: string): Promise<ExecutionRow |
  * Says whether this life of the execution may still open a job, and keeps that answer true until the transaction ends:
  *
  *   OpenJob's transaction  [ hold the row, no end in it .... insert the job, commit ]
- *   whoever ends it           [ hold the row: waits ........................ write the end, commit ] finds the job
+ *   the one who ends it       [ hold the row: waits ........................ write the end, commit ] finds the job
  *
  * An end that was written before is seen here, so no order leaves an open job behind.
  */
@@ -77,8 +77,8 @@ export const markEnded = async (database: Database, execution: string, life: Lif
 }
 
 /**
- * Writes, in the transaction that is open, that an operator unlocked the slice of the execution with this name: it opens
- * no job from now on. Which life it was is not known, so the mark holds for any, and for UNLOCKED_DAYS.
+ * Writes, in the transaction that is open, that an operator unlocked the slice of the execution with this name: it
+ * opens no job from now on. Which life it was is not known, so the mark holds for any, and for UNLOCKED_DAYS.
  */
 export const markUnlocked = async (database: Database, name: string): Promise<void> => {
   await holdRow(database, name)

@@ -27,8 +27,8 @@ const ENDED = `exists (select 1 from execution e
     and j.execution_redrives <= e.ended_redrives)`
 
 /**
- * Open jobs that nobody halted and nobody works on: those that made no progress for a while (no transition and no mark in
- * the ledger), and those whose execution has ended. The longest quiet ones come first, a page of SWEEP_JOBS_MAX.
+ * Open jobs that nobody halted and nobody works on: those that made no progress for a while (no transition and no mark
+ * in the ledger), and those whose execution has ended. The longest quiet ones come first, a page of SWEEP_JOBS_MAX.
  *
  * @param after the last one of the page before
  */
@@ -60,7 +60,7 @@ export type Standing = {
   readonly setAside: number
 }
 
-/** What the system as a whole stands at, for the metrics that no single run can emit. */
+/** How far the system as a whole is, for the metrics that no single run can emit. */
 export const standing = async (database: Database): Promise<Standing> => {
   const [row] = await database.rows<Standing>(
     `select (select count(*) from job where open_slice = 1) as open,

@@ -41,7 +41,9 @@ export const newestJob = async (database: Database, slice: Slice): Promise<JobRo
   return rows[0]
 }
 
-/** True where some job of the distributor had this staged source: it was validated under the distributor's own rules. */
+/**
+ * True where some job of the distributor had this staged source: it was validated under the distributor's own rules.
+ */
 export const knowsSource = async (database: Database, distributorId: number, digest: string): Promise<boolean> => {
   const rows = await database.rows('select 1 from job where distributor_id = ? and source_digest = ? limit 1', [
     distributorId,
@@ -55,7 +57,9 @@ export const readJob = async (database: Database, id: number): Promise<JobRow | 
   return rows[0]
 }
 
-/** The job that an execution opened last, if nobody overtook it: running still, or REGISTERED. With its slice's names. */
+/**
+ * The job that an execution opened last, if nobody overtook it: running still, or REGISTERED. With its slice's names.
+ */
 export const jobOfExecution = async (
   database: Database,
   execution: string,
@@ -133,7 +137,7 @@ export const takeOverJob = async (database: Database, job: JobRow, opening: Open
   return result.affectedRows === 1
 }
 
-/** Closes an open job for good: its fence is raised, so whoever still runs it writes nothing more. */
+/** Closes an open job for good: its fence is raised, so a worker that still runs it writes nothing more. */
 export const closeJob = async (database: Database, job: JobRow): Promise<boolean> => {
   const result = await database.change(
     `update job set fence = fence + 1, lock_token = null, closed_at = current_timestamp(6)

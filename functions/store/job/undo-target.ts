@@ -3,8 +3,8 @@ import type { Database } from '../mysql/database.ts'
 import { isOpen, JOB_COLUMNS, type JobRow, newestJob } from './row.ts'
 
 /**
- * The job whose set an undo registers again; undefined where there is none. The one place that decides it: StageSource asks
- * when the run begins, OpenJob in its own transaction, and Inspect for whoever plans an undo.
+ * The job whose set an undo registers again; undefined where there is none. The one place that decides it: StageSource
+ * asks when the run begins, OpenJob in its own transaction, and Inspect for the plan of an undo.
  *
  * - A, B, B forced again:        A, the last REGISTERED set that is not the one registered now
  * - A, B, C open or closed:      B, what the newest job was to replace, whatever set that job has

@@ -8,7 +8,7 @@ import { runScript } from './run.ts'
 /**
  * KEYS[1] lock key; ARGV[1] token; ARGV[2] TTL in ms. Replies {'held', ms that were left}, {'expired'} or
  * {'taken', token}.
- * It never sets the key: whoever lost the lock must acquire a new one, and then meet the job row as everybody does.
+ * It never sets the key: a run that lost the lock must acquire a new one, and then meet the job row as everybody does.
  */
 const EXTEND = `#!lua flags=allow-oom
 local holder = redis.call('get', KEYS[1])

@@ -2,14 +2,16 @@ import { createHash } from 'node:crypto'
 
 /**
  * A token is `<execution name>/<uuid>`: unique per acquisition, and it says who holds the lock. Only the holder's name
- * is ever shown; whoever knew the whole token could release the lock.
+ * is ever shown; anyone who knew the whole token could release the lock.
  */
 export const holderOf = (token: string): string => token.split('/')[0] ?? token
 
 /** How a token appears in logs. */
 export const tokenDigest = (token: string): string => createHash('sha256').update(token).digest('hex').slice(0, 12)
 
-/** What PTTL replied for a key that exists: milliseconds, or null for a lock without an end, which no run of ours sets. */
+/**
+ * What PTTL replied for a key that exists: milliseconds, or null for a lock without an end, which no run of ours sets.
+ */
 export const remainingOf = (pttl: number): number | null => (pttl < 0 ? null : pttl)
 
 /** `lasts 290 s unless it is extended`, behind the words "its lock". */

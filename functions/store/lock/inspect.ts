@@ -13,8 +13,8 @@ return false
 `
 
 /**
- * A lock as it was seen. The token never leaves the functions: whoever had it could release the lock. `remainingMs` is
- * Valkey's own figure, which a stranger may have set beyond our TTL; null: the lock never ends by itself.
+ * A lock as it was seen. The token never leaves the functions: anyone who had it could release the lock. `remainingMs`
+ * is Valkey's own figure, which a stranger may have set beyond our TTL; null: the lock never ends by itself.
  */
 export type SeenLock = { readonly token: string; readonly holder: string; readonly remainingMs: number | null }
 

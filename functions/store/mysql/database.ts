@@ -34,9 +34,9 @@ const piecesOf = function* (body: Buffer): Generator<Buffer> {
 }
 
 /**
- * One invocation's connection, with a deadline on every statement; opened at first use and again after it broke. When the
- * invocation ends the connection is kept for the next one if nothing is under way on it, and destroyed otherwise; whatever
- * the ended invocation still asks for is refused and never sent.
+ * One invocation's connection, with a deadline on every statement; opened at first use and again after it broke. When
+ * the invocation ends the connection is kept for the next one if nothing is under way on it, and destroyed otherwise;
+ * whatever the ended invocation still asks for is refused and never sent.
  */
 export class Database {
   readonly #address: DatabaseAddress
@@ -70,7 +70,7 @@ export class Database {
     return rows as T[]
   }
 
-  /** Runs a statement that changes rows. `affectedRows` counts changed, not merely matched, rows. */
+  /** Runs a statement that changes rows. `affectedRows` counts the rows that changed, not all that matched. */
   async change(sql: string, params: Param[] = [], options: Options = {}): Promise<ResultSetHeader> {
     return await named(this.#send<ResultSetHeader>({ sql, values: params }, options))
   }
@@ -154,7 +154,7 @@ export class Database {
     timeoutMs: number,
   ): Promise<T> {
     const { connection, session } = connected
-    // Once the invocation is over, whoever was in its way is nobody's business any more.
+    // Once the invocation is over, it does not matter any more who was in its way.
     const look = () => clearWay(this.#address, session, () => this.#invocation.check('MySQL'))
     const watch = new WaitWatch(look, this.patienceS * 1_000)
     try {
@@ -177,8 +177,8 @@ export class Database {
   }
 
   /**
-   * The statement may still run on the server and hold its locks: a retry beside it would wait or, worse, overlap. At the
-   * end of an invocation this has little time, and the answer comes first.
+   * The statement may still run on the server and hold its locks: a retry beside it would wait or, worse, overlap. At
+   * the end of an invocation this has little time, and the answer comes first.
    */
   async #cutOff(session: OwnSession): Promise<void> {
     this.discard()

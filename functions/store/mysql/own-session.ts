@@ -24,8 +24,8 @@ const SEEN = `select connection_id() as id, @@server_uuid as server, @@performan
      where processlist_id = connection_id() and attr_name = ?) as mark`
 
 /**
- * Asks the server who this connection is, for the thread that is killed when a statement hangs has to be ours. The number
- * in the greeting is no answer: what stands in front of a server greets with a number of its own.
+ * Asks the server who this connection is, for the thread that is killed when a statement hangs has to be ours. The
+ * number in the greeting is no answer: a proxy in front of a server greets with a number of its own.
  *
  * @throws Failure DatabaseMisconfigured where it cannot be known
  */

@@ -14,7 +14,8 @@ export const isDuplicateKey = (error: unknown): boolean =>
  * runs again, guard first: error 1205 undoes only its statement, so ROLLBACK always comes first. A lost reply to COMMIT
  * is rerun too, so `work` must answer a repetition itself (a ledger mark, a state already reached).
  *
- * @throws DatabaseFailure once the tries are used up, or at once; Failure OutOfTime; whatever `work` throws, rolled back
+ * @throws DatabaseFailure once the tries are used up, or at once; Failure OutOfTime; whatever `work` throws, rolled
+ * back
  */
 export const transaction = async <T>(
   database: Database,
@@ -63,8 +64,8 @@ const pauseOrThrow = async (database: Database, failure: unknown, attempt: numbe
 }
 
 /**
- * Runs `work` with the patience of a raise: a chunk in flight ends within a second, so who still stands in the way after
- * FENCE_PATIENCE_S is frozen or gone, and is killed.
+ * Runs `work` with the patience of a raise: a chunk in flight ends within a second, so a session that is still in the
+ * way after FENCE_PATIENCE_S is frozen or gone, and is killed.
  */
 export const raising = async <T>(database: Database, work: () => Promise<T>): Promise<T> => {
   const { patienceS } = database

@@ -19,7 +19,7 @@ const morph = (now, next) => {
       now.insertBefore(node, at)
       continue
     }
-    // What stands before it is gone from the page. An element that were moved instead would lose the focus.
+    // What comes before it is gone from the page. An element that were moved instead would lose the focus.
     while (at !== same) at = removed(at)
     at = same.nextSibling
     morph(same, node)
@@ -27,7 +27,7 @@ const morph = (now, next) => {
   while (at !== null) at = removed(at)
 }
 
-/** What stands for `node` in the page now: the element of its id, or what comes next if that is of its kind. */
+/** What is `node` in the page now: the element of its id, or what comes next if that is of its kind. */
 const sameOf = (parent, at, node) => {
   if (node.id) return [...parent.children].find(({ id, nodeName }) => id === node.id && nodeName === node.nodeName) ?? null
   return at !== null && !at.id && at.nodeName === node.nodeName ? at : null

@@ -8,7 +8,9 @@ import type { Words } from '../words/en.ts'
 export const remaining = (words: Words, { remainingMs }: LockReport): string =>
   remainingMs === null ? words.endless : words.duration(duration(remainingMs / 1_000))
 
-/** Who holds the slice's lock and for how long. The token itself is never shown: whoever has it can release the lock. */
+/**
+ * Who holds the slice's lock and for how long. The token itself is never shown: anyone who has it can release the lock.
+ */
 export const lockPanel = (words: Words, { lock, distributor, month }: SliceReport): Html => html`
   <section class="panel" aria-labelledby="lock">
     <h2 id="lock">${words.lock}</h2>

@@ -3,7 +3,7 @@ import type { SliceStatus } from '../../../functions/contract/words.ts'
 import type { Html } from '../format.ts'
 import type { Words } from '../words/en.ts'
 
-/** How a slice or job stands at a glance: always a shape and a word, never a colour alone. */
+/** How a slice or job is, at a glance: always a shape and a word, never a colour alone. */
 export type Standing = 'running' | 'halted' | 'late' | 'settled' | 'superseded' | 'none'
 
 /** Each shape is told from the others in grey as well: triangle, square, clock, tick, crossed ring, dash. */

@@ -71,7 +71,7 @@ const differencePanel = (words: Words, plan: StartPlan): Html => {
 const confirmForm = (view: View, id: string, kind: KeptPlan['kind'], plan: StartPlan): Html => {
   const { words } = view
   const { blockedBy, continues, joins, busyWith, alreadyRegistered } = plan
-  // What the boxes of this form could ask for at most; whoever joins changes nothing.
+  // What the boxes of this form could ask for at most; a user who joins changes nothing.
   const expected =
     joins === null
       ? confirmationOf(plan, { supersede: blockedBy !== null, force: alreadyRegistered, wait: true })

@@ -76,7 +76,7 @@ const refusedFinding = ({ event, type, job, attempts, error, nextTryAt, ...slice
   check: 'refused-event',
   severity: 'error',
   what: `The topic refuses the event ${event} (${type} of job ${job}, ${sliceName(slice)}), ${attempts === 1 ? 'once' : `${attempts} times`} so far: ${error}. Its consumers do not know.`,
-  mend: `Put right what the topic says; the sweeper tries again after ${nextTryAt}. See outbox-refused in docs/runbook.md.`,
+  mend: `Fix what the topic says; the sweeper tries again after ${nextTryAt}. See outbox-refused in docs/runbook.md.`,
   slice: { distributor: slice.distributor, month: slice.month },
 })
 

@@ -35,7 +35,7 @@ const ask = async <T>(service: string, question: () => Promise<T>): Promise<Aske
 
 /**
  * Looks for every disagreement between the stores, and for whatever is out of reach. It only reads. The months bound
- * what is read in full (the rows of registered slices, their staged sources); open jobs are looked at whatever their month.
+ * what is read in full (the rows of registered slices, their staged sources); open jobs of all months are looked at.
  */
 export const diagnose = async (clients: Clients, from: string, to: string): Promise<Diagnosis> => {
   const identity = await ask('AWS STS', clients.identity)

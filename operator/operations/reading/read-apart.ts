@@ -27,8 +27,9 @@ const threadError = (error: unknown): OperationError =>
     : new OperationError('Failed', `The file could not be checked: ${messageOf(error)}.`, error)
 
 /**
- * Reads a file in a thread of its own: whatever is in it, whoever waits here keeps answering and can be interrupted. The
- * thread is bounded in memory and time, and few run at once; the bytes are asked for here, one piece after the other.
+ * Reads a file in a thread of its own: whatever is in it, the one that waits here keeps answering and can be
+ * interrupted. The thread is bounded in memory and time, and few run at once; the bytes are asked for here, one piece
+ * after the other.
  *
  * @throws OperationError Rejected, Failed, and what `bytes` throws
  */

@@ -6,7 +6,7 @@ import { readSource } from './read-source.ts'
 
 /*
  * A thread that reads one file: it asks for its bytes piece by piece, tells the verdict, and then makes chunks of an
- * accepted file for whoever compares them, until it is ended.
+ * accepted file for the comparison, until it is ended.
  */
 const port = parentPort
 if (port === null) throw new Error('This file is run as a thread')

@@ -128,7 +128,7 @@ const quiet = async ({ on, violations }: Cell): Promise<void> => {
   on.disarm()
 }
 
-/** What became of the run, and where it did not end well, whether the same file again ends it. */
+/** How the run ended, and where it did not end well, whether the same file again ends it. */
 const settle = async (cell: Cell, end: Ended): Promise<string> => {
   const { world, on, slice, violations } = cell
   const first = await standingOf(world, slice)

@@ -14,7 +14,7 @@ import { judgeJobs, judgeLocks, judgeOwners, judgeWrites } from '../../support/t
 import type { Cell } from './fault.ts'
 import type { World } from './world.ts'
 
-/** How a slice stands when nobody works on it. */
+/** How a slice is when nobody works on it. */
 export type Standing = 'settled' | 'halted' | 'open' | 'untouched'
 
 export const standingOf = async (world: World, slice: TestSlice): Promise<Standing> => {

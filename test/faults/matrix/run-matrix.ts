@@ -3,8 +3,9 @@ import type { Combination } from './matrix.ts'
 import { World } from './world.ts'
 
 /**
- * What a whole run may take, the soak aside: the rest of the cells is reported as not run, which is no success. On two idle
- * cores about 12 minutes, of which those are 2 in which a server stands still for a minute or a task runs out of its time.
+ * What a whole run may take, the soak aside: the rest of the cells is reported as not run, which is no success. On two
+ * idle cores about 12 minutes, of which those are 2 in which a server is paused for a minute or a task runs out of its
+ * time.
  */
 const MATRIX_MS_MAX = 20 * 60_000
 

@@ -25,7 +25,7 @@ const FIRST_RUN_MS_MAX = 300_000
 type Conditions = {
   /** How far the clock of sandboxes that start from now on is off. */
   clockMs: number
-  /** What becomes of status events; delivered at once where it is undefined. */
+  /** What happens to status events; delivered at once where it is undefined. */
   onStatusEvent: ((deliver: () => void, event: StatusEvent) => void) | undefined
 }
 
@@ -139,7 +139,9 @@ export class World {
     this.#conditions.onStatusEvent = way
   }
 
-  /** Every sandbox that starts from now on has a clock that is off by so much, and none that is at rest is used again. */
+  /**
+   * Every sandbox that starts from now on has a clock that is off by so much, and none that is at rest is used again.
+   */
   async shiftClock(ms: number): Promise<void> {
     this.#conditions.clockMs = ms
     const idle = this.on.stack.lambda.sandboxes.filter(({ state }) => state === 'idle')

@@ -29,7 +29,7 @@ test.each([
   ['empty', () => ''],
   ['gone', undefined],
 ])(
-  'a staged object that is %s once the old rows are deleted halts the job, and mending it lets a resume end exactly',
+  'a staged object that is %s once the old rows are deleted halts the job, and fixing it lets a resume end exactly',
   async (_, damage) => {
     const slice = await on().newSlice()
     await on().seed(slice, OLD)

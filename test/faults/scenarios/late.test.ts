@@ -7,7 +7,7 @@ import { useStack } from '../../support/stack.ts'
 import type { TestSlice } from '../../support/test-stack.ts'
 
 /*
- * A sandbox that stands still (SIGSTOP) somewhere between its lock check and its commit, while the world goes on, and
+ * A sandbox that is paused (SIGSTOP) somewhere between its lock check and its commit, while the world goes on, and
  * then wakes (SIGCONT) and wants to finish what it began.
  */
 const on = useStack({ relay: true, killOnTimeout: false })

@@ -18,7 +18,7 @@ const GUARD = /for share$/
 const LOAD = /^load data/
 const COMMIT = /^commit$/
 
-/** A staged source of which a chunk is damaged when everything is deleted and nothing registered; and how to mend it. */
+/** A staged source of which a chunk is damaged when everything is deleted and nothing registered; and how to fix it. */
 const damagedSource = async (slice: TestSlice, file = NEW, chunk = 0) => {
   const source = await on().stage(file, CHUNK_ROWS)
   const key = `staged/${source.staged}/00000${chunk}.tsv`
@@ -115,7 +115,7 @@ const everything = async (slice: TestSlice) => ({
   ),
 })
 
-/** The same call as if its run never had a lock, so that only MySQL stands in its way. */
+/** The same call as if its run never had a lock, so that only MySQL is in its way. */
 const withoutLock = (event: unknown): unknown => {
   const { lock } = event as { lock?: { token: string } }
   return lock === undefined ? event : { ...(event as object), lock: { ...lock, held: false } }

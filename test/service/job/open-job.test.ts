@@ -167,7 +167,7 @@ describe('an open job', () => {
     expect(await readJob(db.outside, plain.id)).toMatchObject({ is_undo: 0 })
   })
 
-  test('a second open job is refused by the unique key, whoever inserts it', async () => {
+  test('a second open job is refused by the unique key, no matter who inserts it', async () => {
     const slice = await newSlice(db.outside)
     await openJob(run(), opening(slice, 'a/1', null))
     const insert = db.outside.change(

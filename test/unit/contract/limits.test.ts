@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import * as limits from '../../../functions/contract/limits.ts'
 import { SUPPORT, TASKS } from '../../../functions/contract/tasks.ts'
 
-/** What must stay true between the numbers, whoever turns one of them. */
+/** What must stay true between the numbers, even if somebody changes one of them. */
 describe('the numbers fit each other', () => {
   const lockCallMs = limits.LOCK_CONNECT_TIMEOUT_MS + limits.LOCK_COMMAND_TIMEOUT_MS
   const statementMs = limits.DATABASE_CONNECT_TIMEOUT_MS + limits.STATEMENT_TIMEOUT_MS

@@ -52,7 +52,7 @@ describe('a right type', () => {
     },
   )
 
-  test.each([' A B', 'A B ', ' A\tB '])('%j keeps what stands inside it, and is refused for it', (text) => {
+  test.each([' A B', 'A B ', ' A\tB '])('%j keeps what is inside it, and is refused for it', (text) => {
     expect(ruleOf(readRightType(text))).toBe('right-type-format')
   })
 

@@ -52,7 +52,7 @@ describe('an error in a log', () => {
     expect(JSON.stringify(safeError(error))).not.toContain(UUID)
   })
 
-  test('is written so by the logger, wherever it stands in a line', () => {
+  test('is written so by the logger, wherever it is in a line', () => {
     const written: string[] = []
     vi.spyOn(console, 'warn').mockImplementation((line: string) => written.push(line))
     vi.stubEnv('POWERTOOLS_DEV', 'true')

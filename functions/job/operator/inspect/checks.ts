@@ -52,7 +52,9 @@ export const checks = async (run: Run, range: MonthRange): Promise<Checks> => {
   }
 }
 
-/** Slices that may have a lock: those with a job, of active distributors in the range, and of open jobs whatever their month. */
+/**
+ * Slices that may have a lock: those with a job, of active distributors in the range, and of open jobs of any month.
+ */
 const slicesToAsk = async (run: Run, range: MonthRange): Promise<Named[]> => {
   const { database } = run
   const active = await activeDistributors(database)

@@ -8,8 +8,8 @@ import { knownSliceOf, unknownJob } from '../inspect/slice.ts'
 import type { Input } from './input.ts'
 
 /**
- * Halts an open job between two chunks: the raise waits for those in flight and shuts out every later one, so nothing is
- * written any more whatever becomes of the execution. Then releases its lock by the row's own token. Whoever asked ends
+ * Halts an open job between two chunks: the raise waits for those in flight and shuts out every later one, so nothing
+ * is written any more even if the execution goes on. Then releases its lock by the row's own token. The caller ends
  * the execution afterwards; its status event finds the job halted.
  *
  * @throws Failure UnknownJob

@@ -15,7 +15,7 @@ import type { Input } from './input.ts'
 import { because } from './stop.ts'
 
 /**
- * Deletes the lock that the operator saw, and first shuts out whoever may write under it:
+ * Deletes the lock that the operator saw, and first shuts out everybody who may write under it:
  *
  *   newest job --> lock is the one seen --> its holder may open no job --> raise the job's fence --> delete the lock
  *

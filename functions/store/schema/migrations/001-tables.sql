@@ -1,4 +1,5 @@
--- Each table states its engine and character set: a server's defaults may be others, and a name or a reason may be Hangul.
+-- Each table states its engine and character set: a server's defaults may be others, and a name or a reason may be
+-- Hangul.
 
 -- A distributor delivers one file a month. An unknown code is an error, so rows are added by people only.
 create table distributor (
@@ -34,7 +35,8 @@ create table job (
   state            enum ('DELETING', 'DELETED', 'REGISTERING', 'REGISTERED') not null,
   -- Issued by OpenJob, raised by HaltJob; a write that names an older one is refused.
   fence            int unsigned not null,
-  -- Who may write: the lock token of the last OpenJob, which every guard compares. Null once the job is halted or closed.
+  -- Who may write: the lock token of the last OpenJob, which every guard compares. Null once the job is halted or
+  -- closed.
   lock_token       varchar(128) character set ascii collate ascii_bin null,
   execution        varchar(512) character set ascii collate ascii_bin not null,
   -- Which life of the execution: a name can be used again after 90 days, and an ended execution can be redriven.
@@ -61,7 +63,7 @@ create table job (
   registering_at   timestamp(6) null,
   registered_at    timestamp(6) null,
   open_slice       tinyint generated always as (if(state <> 'REGISTERED' and closed_at is null, 1, null)) stored,
-  -- At most one open job per slice, whatever became of the lock.
+  -- At most one open job per slice, even if the lock was lost.
   unique key job_open_slice (distributor_id, settlement_month, open_slice),
   -- Fences of a slice never repeat.
   unique key job_slice_fence (distributor_id, settlement_month, fence),
@@ -72,7 +74,8 @@ create table job (
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_ai_ci;
 
 -- Executions that opened or want to open a job, and which of them may not any more. OpenJob writes its row in its own
--- transaction, whoever ends the execution writes it before looking for the job, so the later of the two sees the earlier.
+-- transaction, the one that ends the execution writes it before looking for the job, so the later of the two sees the
+-- earlier.
 create table execution (
   -- Its name, as the lock's token has it too.
   name             varchar(128) character set ascii collate ascii_bin not null primary key,

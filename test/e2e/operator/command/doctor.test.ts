@@ -9,7 +9,7 @@ import { useStack } from '../../../support/stack.ts'
 import type { TestSlice } from '../../../support/test-stack.ts'
 
 /*
- * `sharelock doctor` against disagreements made by hand. Each is found, explained, and mended by the command that it
+ * `sharelock doctor` against disagreements made by hand. Each is found, explained, and fixed by the command that it
  * names; then it is found no more. The file has servers of its own: it breaks what others rely on.
  */
 const on = useStack({ own: ['mysql', 'valkey'] })
@@ -48,7 +48,7 @@ const settled = async (file = FILE): Promise<TestSlice> => {
 test('nothing is found where nothing is wrong', async () => {
   await settled()
   const { code, stdout } = await operator.call('doctor', ...MONTH)
-  expect({ code, stdout }).toEqual({ code: 0, stdout: 'Nothing to mend from 2026-10 to 2026-10.\n' })
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'Nothing to fix from 2026-10 to 2026-10.\n' })
   expect(await doctor()).toMatchObject({
     code: 0,
     findings: [],

@@ -8,8 +8,9 @@ import { useStack } from '../../../support/stack.ts'
 import type { TestSlice } from '../../../support/test-stack.ts'
 
 /*
- * Holes in staged sources as an operator meets them: each is made, the remedy that the command or doctor prints is typed
- * word for word (with a path for FILE, and the confirmation that a large change asks for), and the rows are exact.
+ * Holes in staged sources as an operator meets them: each is made, the remedy that the command or doctor prints is
+ * typed word for word (with a path for FILE, and the confirmation that a large change asks for), and the rows are
+ * exact.
  */
 const on = useStack()
 const operator = useOperator(on)
@@ -166,7 +167,7 @@ test.each([
     await expectHalted(on(), slice, state, 'StagedSourceDamaged')
     expect((await fingerprintOf(on(), slice)) === old.fingerprint).toBe(!isDeleted)
 
-    // Whoever resumes is refused, and nothing moves on; both say the same command, and so does doctor.
+    // A resume is refused, and nothing moves on; both say the same command, and so does doctor.
     const refused = await operator.json<{ end: { failure: { remedy: string } } }>('resume', ...named(slice))
     expect(refused.end.failure.remedy).toBe(remedy)
     const found = (await holes()).find(({ what }) => what.includes(`of ${slice.distributor} 2026-10`))

@@ -7,7 +7,7 @@ import { useStack } from '../../../support/stack.ts'
 const on = useStack()
 const operator = useOperator(on)
 
-/** Would go up a line, clear it, turn the direction, and stand on a line of its own. */
+/** Would go up a line, clear it, turn the direction, and be on a line of its own. */
 const FORGED = 'x\u001b[1A\u001b[2K\u202e\r\nARIA 2026-10: settled\u009b31m'
 const SHOWN = 'x\\u001b[1A\\u001b[2K\\u202e\\u000d\\u000aARIA 2026-10: settled\\u009b31m'
 
@@ -17,7 +17,7 @@ const expectPlain = (stdout: string): void => {
   expect(stdout).toContain(SHOWN)
 }
 
-test("a distributor's name, a reason and whoever asked forge no line", async () => {
+test("a distributor's name, a reason and the caller's name forge no line", async () => {
   const slice = await on().newSlice()
   const added = await operator.call('distributors', 'set', slice.distributor, '--name', FORGED, '--why', FORGED)
   expect(added.code).toBe(0)

@@ -111,7 +111,7 @@ export class ConsoleOperator {
     await this.#telling(this.page.locator('#standing').getByText(text).waitFor())
   }
 
-  /** What stands in an element, or on the page below its frame; white space is one blank. */
+  /** What is in an element, or on the page below its frame; white space is one blank. */
   async text(selector = 'main'): Promise<string> {
     return ((await this.page.locator(selector).textContent()) ?? '').replaceAll(/\s+/g, ' ').trim()
   }

@@ -9,12 +9,12 @@ import type { World } from '../world.ts'
 
 /* What may happen to an execution, and to the schedule that starts it. */
 
-/** An execution's end and its status event take less; whoever is slower hinders nobody. */
+/** An execution's end and its status event take less; a slower one hinders nobody. */
 const END_MS_MAX = 6_000
 
 /**
- * A fault that came too late is none, and its cell shows nothing. A lock that no job stands for yet lasts until its TTL: its
- * fence can't be raised, so nobody else may release it. From then on the status event leaves none.
+ * A fault that came too late is none, and its cell shows nothing. A lock that no job carries yet lasts until its TTL:
+ * its fence can't be raised, so nobody else may release it. From then on the status event leaves none.
  */
 export const expectEnd = async (
   { on, slice, moment, violations }: Cell,
@@ -70,7 +70,7 @@ const timedOut: Fault = {
   },
   begin: async (cell) => await cell.on.start({ ...cell.slice, ...cell.request }, undefined, machines.get(cell)),
   strike: async ({ on, arn }, at) => {
-    // A statement that merely waited would end by its own timeout.
+    // A statement that only waited would end by its own timeout.
     at.freeze()
     const { machine, ended } = on.stack.engine.execution(arn)
     await atMost(Number(machine.definition.TimeoutSeconds) * 1_000 + END_MS_MAX, ended)
@@ -90,8 +90,8 @@ const everything = async ({ on, slice }: Cell) => ({
 })
 
 /**
- * The local engine does not redrive. What a redrive does first, and what must be refused, is to call the task that did not
- * succeed once more, with the input that the history recorded.
+ * The local engine does not redrive. What a redrive does first, and what must be refused, is to call the task that did
+ * not succeed once more, with the input that the history recorded.
  */
 const redriven: Fault = {
   id: 'execution-redriven',

@@ -9,9 +9,10 @@ import { atMost, type Cell, type Fault, holdNext, orEnd, startAgain } from '../f
 import type { Place } from '../moments.ts'
 
 /*
- * MySQL is put back to an earlier moment under a run that goes on, as a restore to a point in time or a failover that lost
- * commits does it. What was recorded of the lost time is lost with it. Numbers of jobs and fences are issued a second time.
- * From MarkRegistered's answer on a run has succeeded, and nobody can take that back: such moments are not here.
+ * MySQL is put back to an earlier moment under a run that goes on, as a restore to a point in time or a failover that
+ * lost commits does it. What was recorded of the lost time is lost with it. Numbers of jobs and fences are issued a
+ * second time. From MarkRegistered's answer on a run has succeeded, and nobody can take that back: such moments are not
+ * here.
  */
 
 /** Until somebody who was frozen has done what he can: longer than the waits for a row's lock. */
@@ -28,7 +29,7 @@ const restore = async (cell: Cell): Promise<void> => {
   await cell.world.reconnect()
 }
 
-/** Who was struck stands still meanwhile, and goes on in the middle of its work. */
+/** The worker that was struck is paused meanwhile, and goes on in the middle of its work. */
 const goOnAfterRestore: Pick<Fault, 'strike' | 'beside'> = {
   strike: (_, at) => at.freeze(),
   beside: async (cell, at) => await restore(cell).finally(() => at.thaw()),

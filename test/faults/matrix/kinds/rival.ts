@@ -3,7 +3,7 @@ import { pause } from '../../../support/faults.ts'
 import type { TestStack } from '../../../support/test-stack.ts'
 import { type Cell, type Fault, struckCall } from '../fault.ts'
 
-/* Deadlocks and lock timeouts that MySQL itself finds, because a second transaction stands in the way. */
+/* Deadlocks and lock timeouts that MySQL itself finds, because a second transaction is in the way. */
 
 /** InnoDB ends the lighter of two transactions: this makes the rival the heavier one. */
 const BALLAST_ROWS = 150
@@ -32,8 +32,8 @@ const deadlock: Fault = {
   id: 'mysql-deadlock-real',
   title: 'Deadlock that a second transaction makes',
   suits: ({ id }) => id.endsWith('chunk-after-guard'),
-  // The chunk holds the job row shared. The rival takes the ledger, then asks for the job row: the chunk's next statement
-  // closes the circle.
+  // The chunk holds the job row shared. The rival takes the ledger, then asks for the job row: the chunk's next
+  // statement closes the circle.
   strike: async (cell, at) => {
     const job = jobOf(struckCall(cell, at).event)
     const rival = await openRival(cell.on)

@@ -38,7 +38,7 @@ const digestOf = async (slice: TestSlice): Promise<string> => {
   return lock.tokenDigest
 }
 
-/** A run that stands still with a chunk's rows loaded and not committed. */
+/** A run that is paused with a chunk's rows loaded and not committed. */
 const frozenRun = async () => {
   const slice = await on().newSlice()
   await on().seed(slice, OLD)
@@ -93,7 +93,7 @@ describe('stop', () => {
     await expectSettled(on(), slice, NEW)
   })
 
-  test('ends a chunk that stands still, and its late waking changes no row', async () => {
+  test('ends a chunk that is paused, and its late waking changes no row', async () => {
     const { slice, arn, frozen, answer, job } = await frozenRun()
     expect(await kim.act({ action: 'stop', job: job.id, ...KIM })).toMatchObject({ halted: true, released: true })
     const atStop = await fingerprintOf(on(), slice)

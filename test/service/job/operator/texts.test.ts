@@ -35,7 +35,7 @@ test.each([
   expect(await pendingEvents(db.outside, id)).toMatchObject([{ type: 'JobHalted' }])
 })
 
-test('whoever has an ARN of more than 200 characters may operate and start', async () => {
+test('a user with an ARN of more than 200 characters may operate and start', async () => {
   expect(ARN.length).toBeGreaterThan(400)
   const slice = await newSlice(db.outside)
   const { request, ...rest } = opening(slice, `${slice.distributor}/1`, null)

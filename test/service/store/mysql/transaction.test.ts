@@ -149,7 +149,7 @@ test('only 1062 is a duplicate key', () => {
 describe('work that holds the job row', () => {
   const newJob = async () => openJob(testRun(db.connect()), opening(await newSlice(db.outside), 'a/1', null))
 
-  test('is impatient with whoever stands in its way, and only as long as it lasts', async () => {
+  test('is impatient with everybody in its way, and only as long as it lasts', async () => {
     const database = db.connect()
     const { id } = await newJob()
     expect(await exclusively(database, id, async () => database.patienceS)).toBe(FENCE_PATIENCE_S)

@@ -60,7 +60,7 @@ describe('a file', () => {
     expect(result.facts.encoding).toBe('ascii')
   })
 
-  test('shows a Hangul value in its errors as it stands in the file, wherever it is cut', async () => {
+  test('shows a Hangul value in its errors as it is in the file, wherever it is cut', async () => {
     const bytes = iconv.encode('isrc,right_type,party_id,share\nKRA012600001,PERF,뷁홍길동,1\n', 'cp949')
     for (let offset = 0; offset <= bytes.length; offset++) {
       const [error] = errorsOf(await stageSource(cutAt(bytes, offset), AT_MOST))

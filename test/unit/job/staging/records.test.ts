@@ -172,7 +172,7 @@ describe('a report', () => {
     expect(errors).toMatchObject([{ line: 3, column, field, value, rule }])
   })
 
-  test('shows the header that lacks a column, and the name that stands there twice', async () => {
+  test('shows the header that lacks a column, and the name that is there twice', async () => {
     const lacking = errorsOf(await stageText('isrc,right_type,party_id\n'))
     expect(lacking).toMatchObject([{ field: 'share', value: 'isrc,right_type,party_id', column: null }])
     const twice = errorsOf(await stageText('isrc,right_type,party_id,share,Share\n'))

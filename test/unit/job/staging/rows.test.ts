@@ -203,7 +203,7 @@ describe('rows together', () => {
     ['100 and 0', ['100', '0'], ['3:4 share-range'], ''],
     ['60 and 50', ['60.00', '50.00'], ['2:- sum-above-100'], ''],
     ['50 and 25', ['50.00', '25.00'], ['2:- sum-below-100'], ''],
-  ])('%s is judged under the exact rule and summed as it stands', async (_, shares, verdicts, sum) => {
+  ])('%s is judged under the exact rule and summed as it is', async (_, shares, verdicts, sum) => {
     const result = await stageText(HEADER + track(...shares), EXACT)
     if (verdicts.length > 0) expect(verdictsOf(result)).toEqual(verdicts)
     else expect(manifestOf(result).shareSum).toBe(sum)
@@ -231,7 +231,7 @@ describe('rows together', () => {
     expect(verdictsOf(await stageText(text, EXACT))).toEqual(['3:- sum-above-100'])
   })
 
-  test('have the tolerance of their own parties, however many rows stand before them', async () => {
+  test('have the tolerance of their own parties, however many rows come before them', async () => {
     const before = Array.from({ length: 50 }, (_, n) => `KRA01260${String(n).padStart(4, '0')},P,A,100.0\n`).join('')
     const split = (share: string): string => `KRA012699999,P,A,50.0\nKRA012699999,P,B,${share}\n`
     expect((await stageText(HEADER + before + split('50.1'), EXACT)).accepted).toBe(true)

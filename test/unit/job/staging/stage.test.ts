@@ -231,7 +231,7 @@ describe('a staged source', () => {
     ['promises other rows than its chunks', 'e', (text: string) => text.replace('"rows":2', '"rows":3')],
     ['numbers its chunks in another way', '7', (text: string) => text.replace('"number":1', '"number":2')],
     ['is another one', 'f', (text: string) => text.replace('ffff', '0000')],
-  ])('whose manifest %s is damaged, and staging it again mends it', async (_, letter, damage) => {
+  ])('whose manifest %s is damaged, and staging it again fixes it', async (_, letter, damage) => {
     const manifest = manifestFor(letter.repeat(64), 2)
     await put(manifestKey(manifest.digest), damage(JSON.stringify(manifest)))
     expect((await failureOf(readManifest(s3, BUCKET, manifest.digest))).name).toBe('StagedSourceDamaged')

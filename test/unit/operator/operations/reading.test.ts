@@ -5,7 +5,7 @@ import { READING_MAX_MS, READINGS_AT_ONCE } from '../../../../operator/operation
 import { readApart } from '../../../../operator/operations/reading/read-apart.ts'
 import { AT_MOST, HEADER, linesOf, stageText } from '../../../support/stage.ts'
 
-/* A file is read in a thread of its own: nothing in it keeps whoever waits from answering. */
+/* A file is read in a thread of its own: nothing in it keeps the one that waits from answering. */
 
 async function* pieces(text: string): AsyncGenerator<Buffer> {
   for (let at = 0; at < text.length; at += 65_536) yield Buffer.from(text.slice(at, at + 65_536))
