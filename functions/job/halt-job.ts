@@ -4,7 +4,7 @@ import { fitting } from '../contract/fitting.ts'
 import { HALT_ERROR_CHARS_MAX } from '../contract/limits.ts'
 import type { HaltFromCatch, HaltFromStatusEvent, LockMessage } from '../contract/messages.ts'
 import type { Slice } from '../contract/words.ts'
-import { isSameStart, markEnded } from '../store/job/execution.ts'
+import { couldOpen, isSameStart, markEnded } from '../store/job/execution.ts'
 import { writeEvent } from '../store/job/outbox.ts'
 import { haltJob, heldMs, isOpen, type JobRow, jobOfExecution, newestJob, readJob } from '../store/job/row.ts'
 import { release } from '../store/lock/release.ts'
@@ -58,6 +58,7 @@ export const haltFromStatusEvent = async (
 ): Promise<HaltReport> => {
   const { database } = run
   const { executionArn: execution, status, startDate: startedMs, redriveCount } = event.detail
+  if (!couldOpen(execution)) return { halted: false, job: null, released: false }
   const life = { startedMs, redrives: redriveCount ?? 0 }
   await raising(database, () => transaction(database, () => markEnded(database, execution, life)))
   const isItsLife = (job: JobRow): boolean =>

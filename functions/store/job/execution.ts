@@ -1,4 +1,4 @@
-import { UNLOCKED_DAYS } from '../../contract/limits.ts'
+import { EXECUTION_NAME_CHARS_MAX, UNLOCKED_DAYS } from '../../contract/limits.ts'
 import { holderOf } from '../lock/holder.ts'
 import type { Database } from '../mysql/database.ts'
 
@@ -18,6 +18,15 @@ export const SAME_START_MS = 1_000
 
 /** The name of an execution, from its ARN: what its lock tokens begin with. */
 const nameOf = (execution: string): string => holderOf(execution.split(':').at(-1) ?? execution)
+
+/**
+ * Whether an execution, by its name or ARN, could open a job: StageSource refuses a name that is not ASCII. A status event may
+ * tell of such a one all the same, and a stranger may have left anything as a lock's holder; no row can name it, or needs to.
+ */
+export const couldOpen = (execution: string): boolean => {
+  const name = nameOf(execution)
+  return /^[\x21-\x7e]+$/.test(name) && name.length <= EXECUTION_NAME_CHARS_MAX
+}
 
 /** True where both are the same start of one execution's name. */
 export const isSameStart = (oneMs: number, otherMs: number): boolean => Math.abs(oneMs - otherMs) < SAME_START_MS
@@ -81,6 +90,7 @@ export const markEnded = async (database: Database, execution: string, life: Lif
  * opens no job from now on. Which life it was is not known, so the mark holds for any, and for UNLOCKED_DAYS.
  */
 export const markUnlocked = async (database: Database, name: string): Promise<void> => {
+  if (!couldOpen(name)) return
   await holdRow(database, name)
   await database.change('update execution set unlocked_at = current_timestamp(6) where name = ?', [name])
 }

@@ -2,13 +2,16 @@ import { expect, test } from 'vitest'
 import { fitting } from '../../../../functions/contract/fitting.ts'
 import { CALLER_CHARS_MAX, HALT_CAUSE_CHARS_MAX, WHY_CHARS_MAX } from '../../../../functions/contract/limits.ts'
 import { OperateInput } from '../../../../functions/contract/operations.ts'
+import { haltFromStatusEvent } from '../../../../functions/job/halt-job.ts'
 import { openJob } from '../../../../functions/job/open-job.ts'
 import { operate } from '../../../../functions/job/operator/operate/operate.ts'
 import { auditLines } from '../../../../functions/store/audit.ts'
 import { pendingEvents } from '../../../../functions/store/job/outbox.ts'
 import { jobsOfSlice } from '../../../../functions/store/job/report.ts'
+import { tryAcquire } from '../../../../functions/store/lock/acquire.ts'
+import { tokenDigest } from '../../../../functions/store/lock/holder.ts'
 import { newSlice, useTestDatabase } from '../../../support/test-database.ts'
-import { opening, testRun } from '../../../support/test-run.ts'
+import { endOf, opening, testRun } from '../../../support/test-run.ts'
 
 /* A stop, a halt, a line of the trail never fail because of a text. */
 const db = useTestDatabase('texts')
@@ -41,6 +44,27 @@ test('a user with an ARN of more than 200 characters may operate and start', asy
   const { request, ...rest } = opening(slice, `${slice.distributor}/1`, null)
   await openJob(testRun(db.connect()), { ...rest, request: { ...request, requestedBy: ARN } })
   expect(await jobsOfSlice(db.outside, slice, 1)).toMatchObject([{ requested_by: ARN }])
+})
+
+test.each([
+  ['Hangul', '정산-2026-10'],
+  ['an overlong text', 'x'.repeat(5_000)],
+  ['no text', ''],
+])('a lock that a stranger set is deleted, though its holder is %s', async (_, holder) => {
+  const slice = await newSlice(db.outside)
+  const run = testRun(db.connect())
+  const token = `${holder}/1`
+  await tryAcquire(await run.lock(), slice, token)
+  const { distributor, month } = slice
+  const input = { action: 'unlock', caller: 'kim', distributor, month, tokenDigest: tokenDigest(token) }
+  expect(await operate(run, OperateInput.parse(input))).toMatchObject({ holder, released: true })
+})
+
+test('an execution whose name no job could have is no trouble when it ends', async () => {
+  for (const name of ['정산-2026-10', 'x'.repeat(500)]) {
+    const end = haltFromStatusEvent(testRun(db.connect()), endOf(`${name}/1`))
+    expect(await end).toEqual({ halted: false, job: null, released: false })
+  }
 })
 
 test('what is too long is cut between two characters', () => {
