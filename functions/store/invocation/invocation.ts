@@ -52,7 +52,8 @@ export class Invocation {
     const stop = () => reject(this.#refusal(what))
     this.#stops.add(stop)
     const timer = limitMs < this.leftMs ? setTimeout(() => reject(late()), limitMs) : undefined
-    const answer = work()
+    // Where it throws before it waits, that is its answer too: the stop and the timer have to be forgotten in any case.
+    const answer = (async () => await work())()
     // Once given up, its own failure is nobody's.
     answer.catch(() => undefined)
     try {
