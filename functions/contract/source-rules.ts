@@ -83,6 +83,12 @@ export type SourceError = {
   readonly message: string
 }
 
+/** `line 7, column 3`; empty where the error belongs to no single line or column. */
+export const lineAndColumn = ({ line, column }: Pick<SourceError, 'line' | 'column'>): string =>
+  [line === null ? '' : `line ${line}`, column === null ? '' : `column ${column}`]
+    .filter((part) => part !== '')
+    .join(', ')
+
 /**
  * Everything that is known about a refused file: the first errors by line, and how many there are. Where there were so
  * many that reading stopped, `stoppedAtLine` is the line, and lines behind it were not judged.

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { MetricUnit } from '@aws-lambda-powertools/metrics'
+import pMap from 'p-map'
 import { dispatchedFile, dispatchedRun, FILE_MARK_DIGITS } from '../contract/dispatched.ts'
 import { Failure } from '../contract/failures.ts'
 import { DISTRIBUTORS_MAX, REASON_CHARS_MAX } from '../contract/limits.ts'
@@ -44,11 +45,10 @@ export const planMonth = async (run: Run, { request, monthsBack }: PlanMonthInpu
       `There are ${slices.length} active distributors and one dispatch starts ${DISTRIBUTORS_MAX} at most; deactivate some`,
     )
   const plan: Lists = { starts: [], already: [], left: [], missing: [] }
-  for (let from = 0; from < slices.length; from += LISTS_AT_ONCE) {
-    const some = slices.slice(from, from + LISTS_AT_ONCE)
-    const found = await Promise.all(some.map(({ distributor }) => filesOf(run, distributor, month)))
-    for (const [index, slice] of some.entries()) decide(plan, slice, month, found[index] ?? [])
-  }
+  const files = await pMap(slices, ({ distributor }) => filesOf(run, distributor, month), {
+    concurrency: LISTS_AT_ONCE,
+  })
+  for (const [index, slice] of slices.entries()) decide(plan, slice, month, files[index] ?? [])
   const { missing, left } = plan
   run.metrics.addMetric('month.missing', MetricUnit.Count, missing.length)
   run.metrics.addMetric('month.left', MetricUnit.Count, left.length)

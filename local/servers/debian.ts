@@ -4,6 +4,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
+import pMap from 'p-map'
 import { buildOnce } from '../build-once.ts'
 import { LOCAL } from '../paths.ts'
 import { type AptSource, readAptSources } from './apt-sources.ts'
@@ -96,12 +97,9 @@ const download = async (root: string, source: AptSource): Promise<string[]> => {
 
 /** Unpacks the archives side by side: they are many, small, and dpkg is bound by decompression. */
 const unpack = async (archives: string[], prefix: string): Promise<void> => {
-  const queue = [...archives]
-  const worker = async (): Promise<void> => {
-    for (let archive = queue.pop(); archive !== undefined; archive = queue.pop())
-      await run('dpkg', ['-x', archive, prefix], { maxBuffer: OUTPUT_BYTES_MAX })
-  }
-  await Promise.all(Array.from({ length: availableParallelism() }, worker))
+  await pMap(archives, (archive) => run('dpkg', ['-x', archive, prefix], { maxBuffer: OUTPUT_BYTES_MAX }), {
+    concurrency: availableParallelism(),
+  })
 }
 
 const locate = (root: string): DebianPrefix => {

@@ -4,6 +4,7 @@ import {
   ListExecutionsCommand,
   type SFNClient,
 } from '@aws-sdk/client-sfn'
+import pMap from 'p-map'
 import { ExecutionInput } from '../../functions/contract/messages.ts'
 import type { SliceReport } from '../../functions/contract/reports.ts'
 import type { Clients } from './clients.ts'
@@ -85,12 +86,8 @@ export const newestSucceeded = async (sfn: SFNClient, stateMachineArn: string, m
   await describeAll(sfn, await listed(sfn, stateMachineArn, 'SUCCEEDED', most))
 
 const describeAll = async (sfn: SFNClient, arns: readonly string[]): Promise<Run[]> => {
-  const found: Run[] = []
-  for (let from = 0; from < arns.length; from += CALLS_AT_ONCE) {
-    const runs = await Promise.all(arns.slice(from, from + CALLS_AT_ONCE).map((arn) => describeRun(sfn, arn)))
-    for (const run of runs) if (run !== null) found.push(run)
-  }
-  return found
+  const runs = await pMap(arns, (arn) => describeRun(sfn, arn), { concurrency: CALLS_AT_ONCE })
+  return runs.filter((run) => run !== null)
 }
 
 const describeRunning = async (sfn: SFNClient, arns: readonly string[]): Promise<Run[]> =>

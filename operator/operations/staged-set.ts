@@ -1,5 +1,6 @@
+import pMap from 'p-map'
 import { isFailure } from '../../functions/contract/failures.ts'
-import { chunkKey, type Manifest } from '../../functions/contract/manifest.ts'
+import { chunkKey, type Manifest, type ManifestChunk } from '../../functions/contract/manifest.ts'
 import type { SourceRules } from '../../functions/contract/source-rules.ts'
 import { csvOfStaged } from '../../functions/job/staging/judge-staged.ts'
 import { findHoles, readChunk, readChunks, readManifest, requireObjects } from '../../functions/store/s3/staged.ts'
@@ -78,16 +79,14 @@ export const checkSet = async (clients: Clients, digest: string, bytesMax: numbe
 const readAll = async ({ s3, place }: Clients, { digest, chunks }: Manifest): Promise<string[]> => {
   const { bucket } = await place()
   const problems: string[] = []
-  for (let from = 0; from < chunks.length; from += CALLS_AT_ONCE)
-    await Promise.all(
-      chunks.slice(from, from + CALLS_AT_ONCE).map(async (chunk) => {
-        try {
-          await readChunk(s3, bucket, digest, chunk)
-        } catch (error) {
-          if (!isFailure(error, 'StagedSourceDamaged')) throw error
-          problems.push(`${chunkKey(digest, chunk.number)} is not what its manifest promises`)
-        }
-      }),
-    )
+  const read = async (chunk: ManifestChunk): Promise<void> => {
+    try {
+      await readChunk(s3, bucket, digest, chunk)
+    } catch (error) {
+      if (!isFailure(error, 'StagedSourceDamaged')) throw error
+      problems.push(`${chunkKey(digest, chunk.number)} is not what its manifest promises`)
+    }
+  }
+  await pMap(chunks, read, { concurrency: CALLS_AT_ONCE })
   return problems.sort()
 }

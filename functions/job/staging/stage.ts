@@ -3,7 +3,7 @@ import type { S3Client } from '@aws-sdk/client-s3'
 import { Failure } from '../../contract/failures.ts'
 import { type Manifest, manifestKey } from '../../contract/manifest.ts'
 import type { Source, Staged } from '../../contract/messages.ts'
-import type { SourceError, SourceRules } from '../../contract/source-rules.ts'
+import { lineAndColumn, type SourceError, type SourceRules } from '../../contract/source-rules.ts'
 import { type Slice, sliceName } from '../../contract/words.ts'
 import { readChunks, readManifest, stagedDamaged } from '../../store/s3/staged.ts'
 import { openSource, rejectKey, writeRejectReport } from '../../store/s3/uploaded.ts'
@@ -41,8 +41,7 @@ const reportName = (execution: string, key: string): string => {
 }
 
 const sentence = (error: SourceError): string => {
-  const place = [error.line === null ? '' : `line ${error.line}`, error.column === null ? '' : `column ${error.column}`]
-  const where = place.filter((part) => part !== '').join(', ')
+  const where = lineAndColumn(error)
   return where === '' ? error.message : `${where}: ${error.message}`
 }
 

@@ -1,3 +1,4 @@
+import pMap from 'p-map'
 import { lockKey, type Slice } from '../../contract/words.ts'
 import type { LockClient } from './client.ts'
 import { holderOf, remainingOf } from './holder.ts'
@@ -36,11 +37,4 @@ const INSPECTED_AT_ONCE = 100
 export const inspectAll = async (
   client: LockClient,
   slices: readonly Pick<Slice, 'distributor' | 'month'>[],
-): Promise<(SeenLock | null)[]> => {
-  const seen: (SeenLock | null)[] = []
-  for (let from = 0; from < slices.length; from += INSPECTED_AT_ONCE)
-    seen.push(
-      ...(await Promise.all(slices.slice(from, from + INSPECTED_AT_ONCE).map((slice) => inspect(client, slice)))),
-    )
-  return seen
-}
+): Promise<(SeenLock | null)[]> => pMap(slices, (slice) => inspect(client, slice), { concurrency: INSPECTED_AT_ONCE })

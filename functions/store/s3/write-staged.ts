@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { S3Client } from '@aws-sdk/client-s3'
+import pMap from 'p-map'
 import { isFailure } from '../../contract/failures.ts'
 import { chunkKey, type Manifest, type ManifestChunk, manifestKey, stagedPrefix } from '../../contract/manifest.ts'
 import { listSizes, putObject } from './objects.ts'
@@ -37,20 +38,12 @@ export const writeStaged = async (
   const isThere = async (chunk: ManifestChunk): Promise<boolean> =>
     sizes.get(chunkKey(digest, chunk.number)) === chunk.bytes &&
     (await soundOrNothing(() => readChunk(s3, bucket, digest, chunk))) !== undefined
-  // The lanes share one iterator; a lane that fails uses it up, so that the others stop.
-  const left = chunks.values()
-  const lane = async (): Promise<void> => {
-    for (const chunk of left) {
-      try {
-        if (await isThere(chunk)) continue
-        await putObject(s3, bucket, chunkKey(digest, chunk.number), body(chunk.number), 'text/tab-separated-values')
-      } catch (error) {
-        for (const _ of left);
-        throw error
-      }
-    }
+  const write = async (chunk: ManifestChunk): Promise<void> => {
+    if (await isThere(chunk)) return
+    await putObject(s3, bucket, chunkKey(digest, chunk.number), body(chunk.number), 'text/tab-separated-values')
   }
-  await Promise.all(Array.from({ length: LANES }, lane))
+  // The first that fails keeps the others from being begun.
+  await pMap(chunks, write, { concurrency: LANES })
   const key = manifestKey(digest)
   const written = sizes.has(key) ? await soundOrNothing(() => readManifest(s3, bucket, digest)) : undefined
   if (written !== undefined && isDeepStrictEqual(written, manifest)) return

@@ -1,3 +1,4 @@
+import pMap from 'p-map'
 import type { Checks, JobReport, SliceReport } from '../../../functions/contract/reports.ts'
 import type { Clients } from '../clients.ts'
 import { CALLS_AT_ONCE, SET_BYTES_READ_MAX, SETS_BYTES_READ_MAX } from '../limits.ts'
@@ -41,13 +42,8 @@ export const problemsOf = async (
   clients: Clients,
   digests: readonly string[],
 ): Promise<ReadonlyMap<string, readonly string[]>> => {
-  const problems = new Map<string, readonly string[]>()
-  for (let from = 0; from < digests.length; from += CALLS_AT_ONCE)
-    await Promise.all(
-      digests.slice(from, from + CALLS_AT_ONCE).map(async (digest) => {
-        problems.set(digest, (await checkSet(clients, digest, 0)).problems)
-      }),
-    )
+  const looked = async (digest: string) => [digest, (await checkSet(clients, digest, 0)).problems] as const
+  const problems = new Map<string, readonly string[]>(await pMap(digests, looked, { concurrency: CALLS_AT_ONCE }))
   let left = SETS_BYTES_READ_MAX
   for (const digest of digests) {
     if (problems.get(digest)?.length !== 0) continue

@@ -1,4 +1,5 @@
 import { ListObjectsV2Command } from '@aws-sdk/client-s3'
+import pMap from 'p-map'
 import { manifestKey } from '../../../functions/contract/manifest.ts'
 import type { Checks } from '../../../functions/contract/reports.ts'
 import type { Clients } from '../clients.ts'
@@ -85,12 +86,10 @@ const remainsBeside = async (
   const { bucket } = await clients.place()
   const digests = (await stagedDigests(clients, bucket)).filter((digest) => !needed.includes(digest))
   const found: Finding[] = []
-  for (let from = 0; from < digests.length; from += CALLS_AT_ONCE) {
-    const some = digests.slice(from, from + CALLS_AT_ONCE)
-    const sizes = await Promise.all(some.map((digest) => sizeOf(clients, manifestKey(digest))))
-    for (const digest of some.filter((_, index) => sizes[index] === null))
-      if (!(await mayBeStagedNow(clients, bucket, digest, runs))) found.push(remains(bucket, digest))
-  }
+  const manifestSize = (digest: string) => sizeOf(clients, manifestKey(digest))
+  const sizes = await pMap(digests, manifestSize, { concurrency: CALLS_AT_ONCE })
+  for (const digest of digests.filter((_, index) => sizes[index] === null))
+    if (!(await mayBeStagedNow(clients, bucket, digest, runs))) found.push(remains(bucket, digest))
   return found
 }
 
