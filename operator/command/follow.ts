@@ -1,6 +1,7 @@
+import { progressText } from '../format/progress-text.ts'
 import type { Operations, Progress } from '../operations/operations.ts'
 import { sliceOptions } from '../operations/remedies.ts'
-import { endLines, exitCodeOf, progressText } from './progress-text.ts'
+import { endLines, exitCodeOf } from './end-text.ts'
 import type { Session } from './session.ts'
 
 /** Where lines can't be redrawn, one is written when the state changes; else after so long, if there is anything new. */

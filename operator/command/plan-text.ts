@@ -1,4 +1,5 @@
-import { count, counted, facts } from '../format/text.ts'
+import { facts } from '../format/table.ts'
+import { count, counted } from '../format/text.ts'
 import type { StartPlan } from '../operations/operations.ts'
 import type { Output } from './output.ts'
 import { formatText, rejectionLines } from './validation-text.ts'
@@ -29,7 +30,7 @@ export const planLines = (out: Output, plan: StartPlan): string[] => {
   const read =
     summary === null
       ? ''
-      : `${counted(summary.tracks, 'track')}, ${counted(summary.parties, 'party').replace('partys', 'parties')}, sum of shares ${summary.shareSum}`
+      : `${counted(summary.tracks, 'track')}, ${counted(summary.parties, 'party', 'parties')}, sum of shares ${summary.shareSum}`
   return [
     head,
     ...facts([

@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import { table } from '../format/text.ts'
+import { table } from '../format/table.ts'
 import { addAudit } from './audit.ts'
 import { addConsole } from './console.ts'
 import { addDistributors } from './distributors.ts'

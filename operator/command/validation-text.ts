@@ -1,18 +1,14 @@
-import type { Rejection, SourceError } from '../../functions/contract/source-rules.ts'
+import { lineAndColumn, type Rejection, type SourceError } from '../../functions/contract/source-rules.ts'
 import { quoted } from '../../functions/contract/visible.ts'
-import { count, counted, facts } from '../format/text.ts'
+import { facts } from '../format/table.ts'
+import { count, counted } from '../format/text.ts'
 import type { Validation } from '../operations/operations.ts'
 
 /** Errors that people are shown unless they ask for more; `--json` has all that were kept. */
 export const ERRORS_SHOWN = 20
 
-const place = ({ line, column }: SourceError): string =>
-  [line === null ? '' : `line ${line}`, column === null ? '' : `column ${column}`]
-    .filter((part) => part !== '')
-    .join(', ')
-
 const errorText = (error: SourceError): string => {
-  const where = place(error)
+  const where = lineAndColumn(error)
   // Most sentences repeat the value already.
   const found = quoted(error.value)
   const value = error.value === '' || error.message.includes(found.slice(1, -1)) ? '' : ` Found: ${found}.`

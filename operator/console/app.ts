@@ -15,7 +15,6 @@ import { overviewPage } from './pages/overview.ts'
 import { problemPage } from './pages/problem.ts'
 import { slicePage } from './pages/slice.ts'
 import { problem } from './problems.ts'
-import { Speeds } from './speed.ts'
 import { starts } from './starts.ts'
 import { UploadTooLarge } from './upload.ts'
 import type { Words } from './words/en.ts'
@@ -49,7 +48,6 @@ const noticeOf = (words: Words, name: string | undefined): string | null =>
 /** The whole console: guards first, then looks by GET, then changes by POST. */
 export const consoleApp = (desk: Console): Hono<Env> => {
   const { operations } = desk
-  const speeds = new Speeds()
   const { home } = desk.session
   const pathOf = (request: Request): string => {
     const path = getPath(request)
@@ -108,7 +106,7 @@ export const consoleApp = (desk: Console): Hono<Env> => {
     const view = viewOf(desk, c)
     const slice = sliceOf(c.req.param('distributor'), c.req.param('month'))
     const { job, execution, notice } = c.req.query()
-    const look = await lookAtSlice(operations, speeds, slice, { job, execution })
+    const look = await lookAtSlice(operations, slice, { job, execution })
     return await answer(desk, c, view, slicePage(view, { ...look, notice: noticeOf(view.words, notice) }))
   })
 

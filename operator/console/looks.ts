@@ -8,7 +8,6 @@ import { rowsOf } from './late.ts'
 import { monthsUpTo } from './months.ts'
 import type { Overview } from './pages/overview.ts'
 import type { SliceView } from './pages/slice-view.ts'
-import type { Speeds } from './speed.ts'
 import { workOf } from './work.ts'
 
 /** Running slices whose progress the overview asks for: one call each, every time the page refreshes. */
@@ -50,7 +49,6 @@ export type SliceQuery = {
 
 export const lookAtSlice = async (
   operations: Operations,
-  speeds: Speeds,
   slice: SliceName,
   query: SliceQuery,
 ): Promise<Omit<SliceView, 'notice'>> => {
@@ -58,7 +56,7 @@ export const lookAtSlice = async (
   const job = jobOf(report.jobs, query.job)
   const name = distributors.find(({ code }) => code === slice.distributor)?.name ?? slice.distributor
   const progress = await follow(operations, slice, report.jobs[0], query.execution)
-  return { name, report, job, progress, speed: progress && speeds.of(progress) }
+  return { name, report, job, progress }
 }
 
 const jobOf = (jobs: readonly JobReport[], asked: string | undefined): JobReport | null => {

@@ -6,6 +6,7 @@ import { lookAt } from './look.ts'
 import { OperationError, type Operations } from './operations.ts'
 import { openJobOf, planStart, planUndo } from './plan.ts'
 import { describeRun, executionArnOf, runningOf } from './runs.ts'
+import { Speeds } from './speed.ts'
 import { resume, start } from './start.ts'
 import { endRun, stop } from './stop.ts'
 import { validatePath } from './validate.ts'
@@ -31,6 +32,7 @@ export const createOperations = (env: OperationsEnvironment): Operations => {
   if (!(pollMs >= 1)) throw new OperationError('Usage', 'SHARELOCK_POLL_MS is a number of milliseconds.')
   const clients = createClients(stage)
   const { identity, inspect, operate } = clients
+  const speeds = new Speeds()
   return {
     stage,
     identity,
@@ -38,8 +40,8 @@ export const createOperations = (env: OperationsEnvironment): Operations => {
     planStart: (slice, source, onRows, signal) =>
       planStart(clients, slice, source, false, { onRows, ...(signal && { signal }) }),
     start: (plan, options) => start(clients, plan, options),
-    watch: (executionArn, signal) => watchRun(clients, executionArn, pollMs, signal),
-    look: async (executionArn) => (await lookAt(clients, executionArn)).progress,
+    watch: (executionArn, signal) => watchRun(clients, executionArn, speeds, pollMs, signal),
+    look: (executionArn) => lookAt(clients, executionArn, speeds),
     runningExecution: async (slice) => {
       const { jobs } = await inspect({ question: 'slice', ...slice })
       const runs = await runningOf(clients, slice, jobs)

@@ -1,6 +1,6 @@
 import { GetExecutionHistoryCommand } from '@aws-sdk/client-sfn'
 import { messageOf } from '../../functions/contract/failures.ts'
-import type { JobReport, PhaseReport, SliceReport } from '../../functions/contract/reports.ts'
+import type { JobReport, SliceReport } from '../../functions/contract/reports.ts'
 import type { Clients } from './clients.ts'
 import { calling } from './failures.ts'
 import { HISTORY_EVENTS_SEEN } from './limits.ts'
@@ -8,6 +8,7 @@ import { OperationError, type Progress, type SliceName } from './operations.ts'
 import { openJobOf } from './plan.ts'
 import { remedyOf, remedyText } from './remedies.ts'
 import { describeRun, type Run } from './runs.ts'
+import { NO_SPEED, type Speeds } from './speed.ts'
 
 /** A task inside a Map is shown as its Map: that is what the run is doing. */
 const MAP_OF: Readonly<Record<string, string>> = { DeleteChunk: 'DeleteChunks', RegisterChunk: 'RegisterChunks' }
@@ -71,34 +72,19 @@ const resultOf = (run: Run, job: JobReport | null): string | null => {
   return [`registered ${rowsText(output.staged?.rows)} as job ${id}`, ...left].join('; ')
 }
 
-/** The phase that writes rows now. */
-export const phaseOf = (job: JobReport | null): PhaseReport | null =>
-  job?.state === 'DELETING' ? job.delete : job?.state === 'REGISTERING' ? job.register : null
-
-/** A look, and when it was made. */
-export type Look = { readonly progress: Progress; readonly atMs: number }
-
-/** Rows a second of the phase since the look before, and what is left at that speed. */
-const speedOf = (job: JobReport | null, atMs: number, before: Look | undefined) => {
-  const phase = phaseOf(job)
-  const earlier = before?.progress.job?.state === job?.state ? phaseOf(before?.progress.job ?? null) : null
-  if (phase === null || earlier === null || before === undefined || phase.rowsMarked >= phase.rows)
-    return { rowsPerS: null, secondsLeft: null }
-  const rows = phase.rowsMarked - earlier.rowsMarked
-  const elapsedS = (atMs - before.atMs) / 1_000
-  // Chunks end in bursts; a look without a new mark tells nothing new about the speed.
-  const rowsPerS = rows > 0 && elapsedS > 0 ? rows / elapsedS : before.progress.rowsPerS
-  if (rowsPerS === null) return { rowsPerS: null, secondsLeft: null }
-  return { rowsPerS: Math.round(rowsPerS), secondsLeft: Math.ceil((phase.rows - phase.rowsMarked) / rowsPerS) }
-}
-
 /**
  * One look at an execution: Step Functions says whether it runs and where it is, Inspect how far its job has come. If
  * only Inspect can't be asked, the look is made all the same and says so.
  *
+ * @param before the look before, for what cannot be seen in this one
  * @throws OperationError NotFound, Unreachable (Step Functions)
  */
-export const lookAt = async (clients: Clients, executionArn: string, before?: Look): Promise<Look> => {
+export const lookAt = async (
+  clients: Clients,
+  executionArn: string,
+  speeds: Speeds,
+  before?: Progress,
+): Promise<Progress> => {
   const run = await describeRun(clients.sfn, executionArn)
   if (run === null) throw new OperationError('NotFound', `There is no execution ${executionArn}.`)
   if (run.input === null)
@@ -113,20 +99,18 @@ export const lookAt = async (clients: Clients, executionArn: string, before?: Lo
       return null
     }),
   ])
-  const atMs = Date.now()
   const seen = report?.jobs.find(({ execution }) => execution === executionArn) ?? null
-  const job = report === null ? (before?.progress.job ?? null) : seen
-  const progress: Progress = {
+  const job = report === null ? (before?.job ?? null) : seen
+  return {
     ...slice,
     executionArn,
     status: run.status as Progress['status'],
-    at: isRunning ? (at ?? before?.progress.at ?? null) : null,
+    at: isRunning ? (at ?? before?.at ?? null) : null,
     job,
-    lock: report === null ? (before?.progress.lock ?? 'unreachable') : report.lock,
-    ...(isRunning ? speedOf(job, atMs, before) : { rowsPerS: null, secondsLeft: null }),
+    lock: report === null ? (before?.lock ?? 'unreachable') : report.lock,
+    ...(isRunning && report !== null ? speeds.of(executionArn, job) : NO_SPEED),
     failure: failureOf(run, slice, report),
     trouble,
     result: resultOf(run, job),
   }
-  return { progress, atMs }
 }

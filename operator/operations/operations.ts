@@ -14,7 +14,7 @@ import type { Slice } from '../../functions/contract/words.ts'
 
 /**
  * What an operator can do: the one module behind the command and the console. It talks to AWS, or to the local stack,
- * through the AWS SDK under the operator's own credentials, and keeps no state of its own.
+ * through the AWS SDK under the operator's own credentials, and keeps nothing but its last looks at a run, which tell the speed.
  */
 export type SliceName = Pick<Slice, 'distributor' | 'month'>
 
@@ -120,7 +120,7 @@ export type Progress = SliceName & {
   /** The newest job, once it is this execution's own. */
   readonly job: SliceReport['jobs'][number] | null
   readonly lock: SliceReport['lock']
-  /** Of the phase that runs now: since the look before, and what is left at that speed. Null where nothing runs. */
+  /** Of the phase that runs now, over the last looks, and what is left at that speed. Null where nothing runs. */
   readonly rowsPerS: number | null
   readonly secondsLeft: number | null
   /** Why it failed and what to do about it, in sentences; null while it runs or where it succeeded. */

@@ -1,12 +1,12 @@
 import { html } from 'hono/html'
 import type { LockReport, SliceReport } from '../../../functions/contract/reports.ts'
-import { duration } from '../../format/text.ts'
+
 import type { Html } from '../format.ts'
 import type { Words } from '../words/en.ts'
 
 /** How long a lock lasts; one without an end has to be unlocked. */
 export const remaining = (words: Words, { remainingMs }: LockReport): string =>
-  remainingMs === null ? words.endless : words.duration(duration(remainingMs / 1_000))
+  remainingMs === null ? words.endless : words.duration(remainingMs / 1_000)
 
 /**
  * Who holds the slice's lock and for how long. The token itself is never shown: anyone who has it can release the lock.

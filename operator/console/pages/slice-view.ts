@@ -1,6 +1,5 @@
 import type { JobReport, SliceReport } from '../../../functions/contract/reports.ts'
 import type { Progress } from '../../operations/operations.ts'
-import type { Speed } from '../speed.ts'
 
 /** A slice, the job of it that is looked at, and the execution that is followed. */
 export type SliceView = {
@@ -9,7 +8,6 @@ export type SliceView = {
   /** Null: the slice never had a job. */
   readonly job: JobReport | null
   readonly progress: Progress | null
-  readonly speed: Speed | null
   readonly notice: string | null
 }
 

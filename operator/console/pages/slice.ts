@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import type { JobReport } from '../../../functions/contract/reports.ts'
-import { count, duration, percent } from '../../format/text.ts'
+import { count, percent } from '../../format/text.ts'
 import { remedyOf, remedyText } from '../../operations/remedies.ts'
 import { caller, executionName, type Html, secondsBetween, short } from '../format.ts'
 import type { Words } from '../words/en.ts'
@@ -66,15 +66,15 @@ const figures = (words: Words, slice: SliceView, job: JobReport): Html => {
   const figure = (title: string, value: string): Html => html`<div><dt>${title}</dt><dd>${value}</dd></div>`
   const runs = isNewest(slice) && job.status === 'being replaced'
   const end = job.at.registered ?? job.halt?.at ?? job.at.closed
-  const { rowsPerS = null, secondsLeft = null } = slice.speed ?? {}
+  const { rowsPerS = null, secondsLeft = null } = slice.progress ?? {}
   const at = slice.progress?.at ?? null
   return html`<dl class="figures">
     ${figure(words.rowsTitle, `${count(done)} / ${count(all)}`)}
     ${runs && rowsPerS !== null ? figure(words.speed, count(rowsPerS)) : ''}
-    ${runs && secondsLeft !== null ? figure(words.timeLeft, words.duration(duration(secondsLeft))) : ''}
+    ${runs && secondsLeft !== null ? figure(words.timeLeft, words.duration(secondsLeft)) : ''}
     ${runs && at !== null ? figure(words.runState, at) : ''}
-    ${runs ? figure(words.runsSince, words.duration(duration(secondsBetween(job.at.opened, new Date().toISOString())))) : ''}
-    ${!runs && end !== null ? figure(words.took, words.duration(duration(secondsBetween(job.at.created, end)))) : ''}
+    ${runs ? figure(words.runsSince, words.duration(secondsBetween(job.at.opened, new Date().toISOString()))) : ''}
+    ${!runs && end !== null ? figure(words.took, words.duration(secondsBetween(job.at.created, end))) : ''}
     <div class="share"><dt class="sr">${words.percentDone('')}</dt><dd><b>${percent(done, all)}</b>
       <progress value="${done}" max="${Math.max(1, all)}" aria-label="${words.rowsTitle}"></progress></dd></div>
   </dl>`

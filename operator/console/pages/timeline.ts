@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import type { JobReport } from '../../../functions/contract/reports.ts'
 import { JOB_STATES, type JobState } from '../../../functions/contract/words.ts'
-import { duration } from '../../format/text.ts'
+
 import { type Html, secondsBetween, time } from '../format.ts'
 import type { Words } from '../words/en.ts'
 import { shape } from './mark.ts'
@@ -29,7 +29,7 @@ export const timeline = (words: Words, job: JobReport): Html => {
       return html`<li class="${standing}" ${index === now ? html`aria-current="step"` : ''}>
         <span class="state">${shape(standing)}${state}</span>
         <span class="at">${at !== null && index <= now ? time(at) : stepWord(words, job)}</span>
-        <span class="note">${isHere ? hereWord(words, job) : at !== null && until !== null ? words.duration(duration(secondsBetween(at, until))) : ''}</span>
+        <span class="note">${isHere ? hereWord(words, job) : at !== null && until !== null ? words.duration(secondsBetween(at, until)) : ''}</span>
       </li>`
     })}
   </ol>`

@@ -1,3 +1,5 @@
+import { duration } from '../../format/duration.ts'
+
 /**
  * Every word of the console, in English. States, failure names and ids are not here: they are the same in any language,
  * so that an operator can search for what they read.
@@ -63,7 +65,7 @@ export const en = {
   nothingToDelete: 'There was nothing to delete',
   aggregated: (chunks: number) => `Each square shows ${chunks} chunks.`,
   speed: 'Rows/s',
-  duration: (text: string) => text,
+  duration,
   timeLeft: 'Time left',
   took: 'Took',
   runsSince: 'Runs for',

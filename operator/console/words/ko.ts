@@ -1,3 +1,4 @@
+import { durationIn } from '../../format/duration.ts'
 import type { Words } from './en.ts'
 
 /** The same in polite business Korean. The type makes a missing or misspelt word a compile error. */
@@ -62,7 +63,7 @@ export const ko: Words = {
   nothingToDelete: '삭제할 행이 없었습니다',
   aggregated: (chunks) => `한 칸이 청크 ${chunks}개를 나타냅니다.`,
   speed: '초당 행 수',
-  duration: (text) => text.replace(' h', '시간').replace(' min', '분').replace(/ s$/, '초'),
+  duration: durationIn(['시간', '분', '초']),
   timeLeft: '남은 시간',
   took: '소요 시간',
   runsSince: '경과 시간',

@@ -8,7 +8,9 @@ import iconv from 'iconv-lite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { EXIT_CODES } from '../../../../operator/command/exit-codes.ts'
 import { buildProgram } from '../../../../operator/command/program.ts'
-import { bar, duration, percent, table } from '../../../../operator/format/text.ts'
+import { duration } from '../../../../operator/format/duration.ts'
+import { table } from '../../../../operator/format/table.ts'
+import { bar, counted, percent } from '../../../../operator/format/text.ts'
 import { OPERATION_ERRORS } from '../../../../operator/operations/operations.ts'
 import { call } from '../../../support/operator.ts'
 
@@ -224,6 +226,15 @@ describe('the help', () => {
 })
 
 describe('text', () => {
+  test('columns are aligned behind names of any script, and a line break does not break them', () => {
+    const rows = [
+      ['아리아 뮤직', '1,600', 'one'],
+      ['B\nC', '20', 'two'],
+    ]
+    expect(table(rows, [1])).toEqual(['아리아 뮤직  1,600  one', 'B\\u000aC        20  two'])
+    expect(table([])).toEqual([])
+  })
+
   test('columns are aligned, with names of any script in the last one', () => {
     const rows = [
       ['code', 'rows', 'name'],
@@ -236,6 +247,14 @@ describe('text', () => {
   test('a percentage is 100 only at the end, and a bar is full only then', () => {
     expect([percent(0, 0), percent(999, 1_000), percent(1_000, 1_000)]).toEqual(['0 %', '99 %', '100 %'])
     expect([bar(0, 0, 4), bar(3, 8, 4), bar(8, 8, 4)]).toEqual(['[....]', '[#...]', '[####]'])
+  })
+
+  test('a count of one has the singular', () => {
+    expect([counted(1, 'party', 'parties'), counted(1_600, 'party', 'parties'), counted(0, 'row')]).toEqual([
+      '1 party',
+      '1,600 parties',
+      '0 rows',
+    ])
   })
 
   test('durations are written as people say them', () => {

@@ -1,10 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { JobReport, PhaseReport, SliceReport } from '../../../../functions/contract/reports.ts'
-import { exitCodeOf, progressText } from '../../../../operator/command/progress-text.ts'
+import { exitCodeOf } from '../../../../operator/command/end-text.ts'
+import { progressText } from '../../../../operator/format/progress-text.ts'
 import type { Clients } from '../../../../operator/operations/clients.ts'
 import { operationError } from '../../../../operator/operations/failures.ts'
 import { lookAt } from '../../../../operator/operations/look.ts'
 import { OperationError, type Progress } from '../../../../operator/operations/operations.ts'
+import { Speeds } from '../../../../operator/operations/speed.ts'
 import { watchRun } from '../../../../operator/operations/watch.ts'
 
 /* Looks at a run whose services answer as the test says. */
@@ -62,38 +65,39 @@ const clientsOf = (answers: Answer[], reports: (SliceReport | Error)[]): Clients
 const report = (...jobs: JobReport[]): SliceReport => ({ ...SLICE, jobs, undo: null, lock: null, audit: [] })
 const outage = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
 
+const look = (clients: Clients): Promise<Progress> => lookAt(clients, ARN, new Speeds())
+
 const all = async (clients: Clients, signal?: AbortSignal): Promise<Progress[]> => {
   const seen: Progress[] = []
-  for await (const progress of watchRun(clients, ARN, 1, signal)) seen.push(progress)
+  for await (const progress of watchRun(clients, ARN, new Speeds(), 1, signal)) seen.push(progress)
   return seen
 }
 
 describe('a look', () => {
-  test('names the Map for a task inside it, and tells the speed since the look before', async () => {
-    const clients = clientsOf([{}], [report(jobOf(100)), report(jobOf(300)), report(jobOf(300))])
-    const first = await lookAt(clients, ARN)
-    expect(first.progress).toMatchObject({ ...SLICE, at: 'RegisterChunks', rowsPerS: null, secondsLeft: null })
-    const earlier = { ...first, atMs: Date.now() - 2_000 }
-    const second = await lookAt(clients, ARN, earlier)
-    // 200 rows in two seconds, 700 are left; a little more time may have passed.
-    expect(second.progress.rowsPerS).toBeGreaterThan(0)
-    expect(second.progress.rowsPerS).toBeLessThanOrEqual(100)
-    expect(second.progress.secondsLeft).toBeGreaterThanOrEqual(7)
-    // No chunk ended since: the speed is the one known.
-    expect((await lookAt(clients, ARN, second)).progress.rowsPerS).toBe(second.progress.rowsPerS)
+  test('names the Map for a task inside it, and tells the speed of the looks so far', async () => {
+    const clients = clientsOf([{}], [report(jobOf(100)), report(jobOf(300))])
+    const speeds = new Speeds()
+    const first = await lookAt(clients, ARN, speeds)
+    expect(first).toMatchObject({ ...SLICE, at: 'RegisterChunks', rowsPerS: null, secondsLeft: null })
+    await sleep(20)
+    const second = await lookAt(clients, ARN, speeds, first)
+    // 200 rows in at least 20 ms, 700 are left.
+    expect(second.rowsPerS).toBeGreaterThan(0)
+    expect(second.rowsPerS).toBeLessThanOrEqual(12_000)
+    expect(second.secondsLeft).toBeGreaterThanOrEqual(1)
   })
 
   test('is made without the job where Inspect does not answer, and says so', async () => {
     const clients = clientsOf([{}], [report(jobOf(100)), new OperationError('Unreachable', 'MySQL is away')])
-    const first = await lookAt(clients, ARN)
-    const { progress } = await lookAt(clients, ARN, first)
+    const first = await look(clients)
+    const progress = await lookAt(clients, ARN, new Speeds(), first)
     expect(progress).toMatchObject({ status: 'RUNNING', job: { job: 7 }, trouble: 'MySQL is away' })
     expect(progressText(progress)).toMatch(/10 % {2}100 of 1,000 rows {2}\(MySQL is away\)$/)
   })
 
   test("shows a job only while it is this execution's own", async () => {
     const taken = { ...jobOf(100), execution: 'arn:aws:states:r:1:execution:M:run-2' }
-    expect((await lookAt(clientsOf([{}], [report(taken)]), ARN)).progress.job).toBeNull()
+    expect((await look(clientsOf([{}], [report(taken)]))).job).toBeNull()
   })
 
   test('makes a sentence of a failure, with a remedy and an exit code', async () => {
@@ -102,20 +106,20 @@ describe('a look', () => {
       [{ status: 'FAILED', error: 'ChunkMismatch', cause }],
       [report({ ...jobOf(0), status: 'halted' })],
     )
-    const { progress } = await lookAt(failed, ARN)
+    const progress = await look(failed)
     expect(progress.failure).toMatchObject({
       error: 'ChunkMismatch',
       cause: 'Chunk 3 has 9 rows.',
       remedy: expect.stringContaining('--supersede --force'),
     })
     expect(exitCodeOf(progress)).toBe(5)
-    const stopped = await lookAt(clientsOf([{ status: 'ABORTED' }], [report()]), ARN)
-    expect(stopped.progress.failure).toMatchObject({
+    const stopped = await look(clientsOf([{ status: 'ABORTED' }], [report()]))
+    expect(stopped.failure).toMatchObject({
       error: 'ExecutionABORTED',
       cause: expect.stringContaining('gave no reason'),
     })
-    const held = await lookAt(clientsOf([{ status: 'FAILED', error: 'LockHeld', cause: 'held' }], [report()]), ARN)
-    expect(exitCodeOf(held.progress)).toBe(4)
+    const held = await look(clientsOf([{ status: 'FAILED', error: 'LockHeld', cause: 'held' }], [report()]))
+    expect(exitCodeOf(held)).toBe(4)
   })
 
   test.each([
@@ -138,7 +142,7 @@ describe('a look', () => {
     ],
     [{}, 'ended in an unknown state: look at job ?'],
   ])('of the success %j says %s', async (output, result) => {
-    expect((await lookAt(clientsOf([{ status: 'SUCCEEDED', output }], [report()]), ARN)).progress.result).toBe(result)
+    expect((await look(clientsOf([{ status: 'SUCCEEDED', output }], [report()]))).result).toBe(result)
   })
 })
 
@@ -166,7 +170,7 @@ describe('watching', () => {
     const leaving = new AbortController()
     const clients = clientsOf([{}], [report()])
     const seen: Progress[] = []
-    for await (const progress of watchRun(clients, ARN, 1, leaving.signal)) {
+    for await (const progress of watchRun(clients, ARN, new Speeds(), 1, leaving.signal)) {
       seen.push(progress)
       if (seen.length === 3) leaving.abort()
     }

@@ -4,10 +4,8 @@ import type { SliceLine } from '../../../../functions/contract/reports.ts'
 import { rowsOf } from '../../../../operator/console/late.ts'
 import { boundaryOf, MalformedUpload, partsOf } from '../../../../operator/console/multipart.ts'
 import { squaresOf } from '../../../../operator/console/pages/chunk-map.ts'
-import { Speeds } from '../../../../operator/console/speed.ts'
 import { en } from '../../../../operator/console/words/en.ts'
 import { ko } from '../../../../operator/console/words/ko.ts'
-import type { Progress } from '../../../../operator/operations/operations.ts'
 
 /* The console's own small parts, without a browser: what they compute from what they are given. */
 
@@ -122,26 +120,9 @@ test('a map of many chunks has at most 400 squares, full only where every chunk 
   )
 })
 
-test('the speed is that of the last looks at a phase, and unknown at the first', () => {
-  const speeds = new Speeds()
-  const progress = (state: string, rowsMarked: number) =>
-    ({
-      executionArn: 'arn',
-      job: { state, register: { rowsMarked, rows: 1_000 }, delete: { rowsMarked, rows: 400 } },
-    }) as unknown as Progress
-  const unknown = { rowsPerS: null, secondsLeft: null }
-  expect(speeds.of(progress('DELETING', 0), 0)).toEqual(unknown)
-  expect(speeds.of(progress('DELETING', 100), 2_000)).toEqual({ rowsPerS: 50, secondsLeft: 6 })
-  expect(speeds.of(progress('DELETING', 200), 4_000)).toEqual({ rowsPerS: 50, secondsLeft: 4 })
-  expect(speeds.of(progress('REGISTERING', 300), 5_000)).toEqual(unknown)
-  expect(speeds.of(progress('REGISTERING', 400), 6_000)).toEqual({ rowsPerS: 100, secondsLeft: 6 })
-  expect(speeds.of(progress('REGISTERING', 500), 60_000)).toEqual(unknown)
-  expect(speeds.of(progress('REGISTERED', 1_000), 61_000)).toEqual(unknown)
-})
-
 const saying = (words: object, key: string): string => {
   const word: unknown = (words as Record<string, unknown>)[key]
-  return typeof word === 'function' ? String(word('3 min 20 s', '2')) : String(word)
+  return typeof word === 'function' ? String(word(200, '2')) : String(word)
 }
 
 test('every label is Korean in Korean and English in English, and both say what they are given', () => {
@@ -150,7 +131,7 @@ test('every label is Korean in Korean and English in English, and both say what 
     const [english, korean] = [saying(en, key), saying(ko, key)]
     expect(english, key).not.toMatch(/\p{Script=Hangul}/u)
     if (!alike.includes(key)) expect(korean, key).toMatch(/\p{Script=Hangul}/u)
-    if (key !== 'duration') expect(korean.includes('3 min 20 s'), key).toBe(english.includes('3 min 20 s'))
+    if (key !== 'duration') expect(korean.includes('200'), key).toBe(english.includes('200'))
   }
-  expect(saying(ko, 'duration')).toBe('3분 20초')
+  expect([8, 200, 3_900].map(ko.duration)).toEqual(['8초', '3분 20초', '1시간 05분'])
 })
