@@ -53,8 +53,11 @@ const STEP = 61_803_391
 const SERIALS_PER_REGISTRANT = 100_000
 const REGISTRANTS_FIRST = 10 * 36 * 36
 
+/** A whole number from 0 up to, and without, its argument. */
+type Draw = (below: number) => number
+
 /** mulberry32: 32 bits of state, good enough to look unsorted, and the same everywhere. */
-const random = (seed: number): ((below: number) => number) => {
+const random = (seed: number): Draw => {
   let state = seed >>> 0
   return (below) => {
     state = (state + 0x6d2b79f5) >>> 0
@@ -78,6 +81,33 @@ const isrcOf = (serial: number): string => {
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
+/** Who holds the shares of one split. */
+const holdersOf = (split: readonly string[], members: number, draw: Draw) => {
+  const first = draw(members)
+  return split.map((share, place) => {
+    // 7,919 is prime to the usual numbers of members: no party comes twice within a split.
+    const member = (first + place * 7_919) % Math.max(members, split.length)
+    const large = draw(100) < ASSOCIATION_PERCENT
+    const association = large ? ASSOCIATION : (OTHERS[draw(OTHERS.length)] ?? '')
+    const number = large ? member : Math.floor(member / 10) * 12 + place
+    return { party: `${association}.${String(number).padStart(7, '0')}`, share }
+  })
+}
+
+/** The rows of one track, `left` or a few more at most. */
+const rowsOf = (isrc: string, left: number, members: number, draw: Draw): RatioRow[] => {
+  const rows: RatioRow[] = []
+  const types = 1 + draw(RIGHT_TYPES.length)
+  for (let type = 0; type < types && rows.length < left; type++) {
+    const drawn = SPLITS[draw(SPLITS.length)] ?? []
+    // The end of the file takes whole splits, too.
+    const split = drawn.length <= left - rows.length ? drawn : (SPLITS[0] ?? [])
+    const rightType = RIGHT_TYPES[type] ?? ''
+    for (const { party, share } of holdersOf(split, members, draw)) rows.push({ isrc, rightType, party, share })
+  }
+  return rows
+}
+
 /** The tracks of a file, in its order. */
 export function* generateTracks(options: GenerateOptions): Generator<Track> {
   const draw = random(seedOf(options))
@@ -86,23 +116,8 @@ export function* generateTracks(options: GenerateOptions): Generator<Track> {
   let left = options.rows
   for (let number = 0; left > 0; number++) {
     const isrc = isrcOf(sorted ? number * 2 : (number * STEP) % SERIALS)
-    const rows: RatioRow[] = []
-    const types = 1 + draw(RIGHT_TYPES.length)
-    for (let type = 0; type < types && left > 0; type++) {
-      const drawn = SPLITS[draw(SPLITS.length)] ?? []
-      // The end of the file takes whole splits, too.
-      const split = drawn.length <= left ? drawn : (SPLITS[0] ?? [])
-      const first = draw(members)
-      split.forEach((share, place) => {
-        // 7,919 is prime to the usual numbers of members: no party comes twice within a split.
-        const member = (first + place * 7_919) % Math.max(members, split.length)
-        const large = draw(100) < ASSOCIATION_PERCENT
-        const association = large ? ASSOCIATION : (OTHERS[draw(OTHERS.length)] ?? '')
-        const party = `${association}.${String(large ? member : Math.floor(member / 10) * 12 + place).padStart(7, '0')}`
-        rows.push({ isrc, rightType: RIGHT_TYPES[type] ?? '', party, share })
-      })
-      left -= split.length
-    }
+    const rows = rowsOf(isrc, left, members, draw)
+    left -= rows.length
     if (sorted) rows.sort((a, b) => compare(a.rightType, b.rightType) || compare(a.party, b.party))
     else rows.reverse()
     yield { number, rows }

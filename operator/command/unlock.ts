@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
+import type { JobReport, LockReport, SliceReport } from '../../functions/contract/reports.ts'
 import { seoulTime } from '../../functions/contract/seoul-time.ts'
 import { sliceName } from '../../functions/contract/words.ts'
-import { OperationError } from '../operations/operations.ts'
+import { OperationError, type SliceName } from '../operations/operations.ts'
 import { lockText } from './report-text.ts'
 import { acting, confirm, type SliceOptions, sliceOf } from './session.ts'
 import { withSlice } from './slice-options.ts'
@@ -26,16 +27,11 @@ export const addUnlock = (program: Command): void => {
         const { out } = session
         const slice = sliceOf(options)
         const operations = await session.operations()
-        const { lock, jobs } = await operations.show(slice)
-        if (lock === 'unreachable')
-          throw new OperationError('Unreachable', 'Valkey does not answer, so nothing can be unlocked.')
-        if (lock === null)
-          throw new OperationError('NotFound', `${sliceName(slice)} is not locked; there is nothing to unlock.`)
-        const job = jobs.find((each) => each.job === lock.job)
-        const last = job?.register.lastMarkedAt ?? job?.delete.lastMarkedAt ?? null
+        const report = await operations.show(slice)
+        const lock = heldLock(report, slice)
+        const job = report.jobs.find((each) => each.job === lock.job)
         out.say(`${sliceName(slice)}: ${lockText(lock)}`)
-        if (job !== undefined)
-          out.say(`  job ${job.job} in ${job.state}, last chunk ${last === null ? 'none' : seoulTime(last)}`)
+        if (job !== undefined) out.say(`  job ${job.job} in ${job.state}, last chunk ${lastChunkOf(job)}`)
         if (options.token === undefined) await confirm(session, sliceName(slice), options.confirm)
         const unlocked = await operations.unlock(slice, options.token ?? lock.tokenDigest, options.why ?? '')
         out.document({ ...slice, ...unlocked })
@@ -48,4 +44,17 @@ export const addUnlock = (program: Command): void => {
         return 0
       }),
     )
+}
+
+const heldLock = ({ lock }: SliceReport, slice: SliceName): LockReport => {
+  if (lock === 'unreachable')
+    throw new OperationError('Unreachable', 'Valkey does not answer, so nothing can be unlocked.')
+  if (lock === null)
+    throw new OperationError('NotFound', `${sliceName(slice)} is not locked; there is nothing to unlock.`)
+  return lock
+}
+
+const lastChunkOf = (job: JobReport): string => {
+  const last = job.register.lastMarkedAt ?? job.delete.lastMarkedAt
+  return last === null ? 'none' : seoulTime(last)
 }

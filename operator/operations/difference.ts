@@ -103,20 +103,26 @@ const mergeLoaded = (left: Cursor, right: Cursor, counts: { -readonly [Count in 
   let [a, b] = [left.row, right.row]
   const [leftEnds, rightEnds] = [a === undefined, b === undefined]
   while ((a !== undefined || leftEnds) && (b !== undefined || rightEnds) && (a !== undefined || b !== undefined)) {
-    if (b === undefined || (a !== undefined && a.key < b.key)) {
-      counts.added += 1
+    const order = orderOf(a, b)
+    counts[countOf(order, a, b)] += 1
+    if (order <= 0) {
       left.next()
       a = left.row
-    } else if (a === undefined || b.key < a.key) {
-      counts.removed += 1
+    }
+    if (order >= 0) {
       right.next()
-      b = right.row
-    } else {
-      counts[a.share === b.share ? 'unchanged' : 'changed'] += 1
-      left.next()
-      right.next()
-      a = left.row
       b = right.row
     }
   }
+}
+
+const countOf = (order: number, a: Row | undefined, b: Row | undefined): keyof Counts => {
+  if (order !== 0) return order < 0 ? 'added' : 'removed'
+  return a?.share === b?.share ? 'unchanged' : 'changed'
+}
+
+/** Which row comes first: below 0 the left one, above 0 the right one, 0 both. A side that has ended comes last. */
+const orderOf = (a: Row | undefined, b: Row | undefined): number => {
+  if (a === undefined || b === undefined) return a === undefined ? 1 : -1
+  return a.key < b.key ? -1 : b.key < a.key ? 1 : 0
 }

@@ -1,5 +1,6 @@
 import { StartExecutionCommand } from '@aws-sdk/client-sfn'
 import type { ExecutionRequest, Source } from '../../functions/contract/messages.ts'
+import type { JobReport } from '../../functions/contract/reports.ts'
 import { sliceName } from '../../functions/contract/words.ts'
 import type { Clients } from './clients.ts'
 import { confirmationOf, requireConfirmation } from './confirmation.ts'
@@ -114,29 +115,37 @@ export const start = async (clients: Clients, plan: StartPlan, options: StartOpt
   const runs = await runningOf(clients, slice, report.jobs)
   const same = runs.find((run) => isSameSource(run, plan, summary.digest, report))
   if (same !== undefined) return joined(same.executionArn)
+  const waits = options.wait === true
   const [other] = runs
-  if (other !== undefined && options.wait !== true) throw busy(slice, other.executionArn)
-  requireSeen(plan, report, runs, options.wait === true)
-  const open = openJobOf(report)
+  if (other !== undefined && !waits) throw busy(slice, other.executionArn)
+  requireSeen(plan, report, runs, waits)
   const supersede = options.supersede === true || plan.isUndo
   // A run that waits meets what the other run leaves behind, and is told then.
-  if (other === undefined && open !== null && open.source.digest !== summary.digest && !supersede)
-    throw blocked(slice, open.job)
+  if (other === undefined && !supersede) requireNoOther(slice, openJobOf(report), summary.digest)
   requireConfirmation(confirmationOf(plan, options), options.confirmation)
 
   if ('path' in source && uploadKey !== null) await upload(clients, source.path, uploadKey)
-  const named: Source = plan.isUndo ? { undo: true } : 'path' in source ? { key: uploadKey ?? '' } : source
-  const policy = { onHeld: options.wait === true ? 'wait' : 'fail', supersede, force: options.force === true } as const
-  const expect = expectationOf(plan, summary.digest, options.wait === true)
+  const policy = { onHeld: waits ? 'wait' : 'fail', supersede, force: options.force === true } as const
+  const expect = expectationOf(plan, summary.digest, waits)
   const what = plan.isUndo ? 'undo' : 'start'
   return await startOrJoin(
     clients,
     slice,
     summary.digest,
-    { source: named, ...policy, expect },
+    { source: sourceOf(plan), ...policy, expect },
     what,
     options.why ?? '',
   )
+}
+
+/** What the run is to read: an uploaded file by its key. */
+const sourceOf = ({ source, isUndo, uploadKey }: StartPlan): Source => {
+  if (isUndo) return { undo: true }
+  return 'path' in source ? { key: uploadKey ?? '' } : source
+}
+
+const requireNoOther = (slice: SliceName, open: JobReport | null, digest: string): void => {
+  if (open !== null && open.source.digest !== digest) throw blocked(slice, open.job)
 }
 
 /** Goes on with the open job of a slice, with its own staged source, from the state it has come to. */

@@ -89,14 +89,7 @@ export class LockRelay {
     let answer: Watched | undefined
     client.on('data', (data: Buffer) => {
       passing = passing.then(async () => {
-        if (SCRIPT.test(data.toString('latin1'))) {
-          // Asked once a connection: finding its process costs milliseconds.
-          const owner = session?.owner ?? this.ownerOf(client.remotePort ?? 0, this.port)
-          if (session !== undefined) session.owner = owner
-          const fault = owner === undefined ? undefined : this.#match(owner.task)
-          if (fault?.moment === 'after') answer = fault
-          else if (fault !== undefined && owner !== undefined) await this.#strike(fault, owner, cut)
-        }
+        if (SCRIPT.test(data.toString('latin1'))) answer = (await this.#meet(client, session, cut)) ?? answer
         if (!server.destroyed) server.write(data)
       })
     })
@@ -110,6 +103,17 @@ export class LockRelay {
         if (!client.destroyed) client.write(data)
       })
     })
+  }
+
+  /** A lock command passes. @returns the fault that strikes at its answer */
+  async #meet(client: Socket, session: LockSession | undefined, cut: () => void): Promise<Watched | undefined> {
+    // Asked once a connection: finding its process costs milliseconds.
+    const owner = session?.owner ?? this.ownerOf(client.remotePort ?? 0, this.port)
+    if (session !== undefined) session.owner = owner
+    if (owner === undefined) return undefined
+    const fault = this.#match(owner.task)
+    if (fault?.moment === 'before') await this.#strike(fault, owner, cut)
+    return fault?.moment === 'after' ? fault : undefined
   }
 
   #match(task: string): Watched | undefined {

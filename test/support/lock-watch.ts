@@ -25,6 +25,12 @@ type Command = {
   readonly from: number
 }
 
+const setOptions = (args: readonly string[]): { ttlMs: number; isNew: boolean } => {
+  const options = args.map((one) => one.toLowerCase())
+  const ttlMs = options.includes('px') ? Number(options[options.indexOf('px') + 1]) : Number.POSITIVE_INFINITY
+  return { ttlMs, isNew: options.includes('nx') }
+}
+
 /** Reads MONITOR of a Valkey: every command of every client, those inside of scripts included. */
 export class LockWatch {
   readonly #on: TestStack
@@ -93,9 +99,8 @@ export class LockWatch {
     const before = held.get(key)
     const holder = before !== undefined && before.until > at ? before.token : undefined
     if (command === 'set') {
-      const options = args.map((one) => one.toLowerCase())
-      const ttlMs = options.includes('px') ? Number(options[options.indexOf('px') + 1]) : Number.POSITIVE_INFINITY
-      if (holder !== undefined && options.includes('nx')) return
+      const { ttlMs, isNew } = setOptions(args)
+      if (holder !== undefined && isNew) return
       held.set(key, { token: second, until: at + ttlMs / 1_000 })
       this.#add(key, { at, kind: 'set', port, token: second, ttlMs, holder })
     } else if (command === 'del' || command === 'unlink') {

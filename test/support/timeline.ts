@@ -68,6 +68,17 @@ export const judgeOwners = (changes: readonly JobFact[], callAt: CallAt): string
     return []
   })
 
+const judgeStep = ({ job, old_state, state, slice_rows, source_rows }: JobFact): string[] => {
+  if (old_state === state) return []
+  const found: string[] = []
+  if (old_state === null && state !== 'DELETING') found.push(`job ${job} began in ${state}`)
+  if (old_state !== null && STEPS[old_state] !== state) found.push(`job ${job} went from ${old_state} to ${state}`)
+  if (state === 'DELETED' && slice_rows !== 0) found.push(`job ${job} was marked DELETED over ${slice_rows} rows`)
+  if (old_state !== null && state === 'REGISTERED' && slice_rows !== source_rows)
+    found.push(`job ${job} was marked REGISTERED over ${slice_rows} rows of ${source_rows}`)
+  return found
+}
+
 /**
  * States one step at a time, DELETED only over an empty slice, REGISTERED only over a full one, fences only upwards.
  */
@@ -76,14 +87,8 @@ export const judgeJobs = (changes: readonly JobFact[]): string[] => {
   const open = new Set<number>()
   let highest = 0
   for (const change of changes) {
-    const { job, old_state, state, old_fence, fence, slice_rows, source_rows, closed } = change
-    if (old_state === null && state !== 'DELETING') found.push(`job ${job} began in ${state}`)
-    if (old_state !== null && old_state !== state && STEPS[old_state] !== state)
-      found.push(`job ${job} went from ${old_state} to ${state}`)
-    if (old_state !== state && state === 'DELETED' && slice_rows !== 0)
-      found.push(`job ${job} was marked DELETED over ${slice_rows} rows`)
-    if (old_state !== null && old_state !== state && state === 'REGISTERED' && slice_rows !== source_rows)
-      found.push(`job ${job} was marked REGISTERED over ${slice_rows} rows of ${source_rows}`)
+    const { job, state, old_fence, fence, closed } = change
+    found.push(...judgeStep(change))
     if (old_fence !== null && fence < old_fence) found.push(`job ${job} fell from fence ${old_fence} to ${fence}`)
     if (old_fence === null && fence <= highest) found.push(`job ${job} began under fence ${fence} after ${highest}`)
     highest = Math.max(highest, fence)
@@ -103,6 +108,11 @@ const jobUnder = (changes: readonly JobFact[], token: string, at: number): JobFa
 const mayRelease = (change: JobFact | undefined, token: string): boolean =>
   change === undefined || change.token !== token || change.state === 'REGISTERED'
 
+const judgeSet = ({ task }: Call, holder: string | undefined): string[] => [
+  ...(task === 'AcquireLock' ? [] : [`${task} created the lock`]),
+  ...(holder === undefined ? [] : [`${task} overwrote a lock that was held`]),
+]
+
 /**
  * Locks are created by AcquireLock only, end by themselves, are extended and deleted only by who was given their token,
  * and are deleted only once the job opened under them is REGISTERED, or its fence is raised.
@@ -114,8 +124,7 @@ export const judgeLocks = (facts: readonly LockFact[], changes: readonly JobFact
     if (call === undefined) return []
     const found: string[] = []
     const told = calls.map((one) => toldOf(one).lock?.token)
-    if (kind === 'set' && call.task !== 'AcquireLock') found.push(`${call.task} created the lock`)
-    if (kind === 'set' && holder !== undefined) found.push(`${call.task} overwrote a lock that was held`)
+    if (kind === 'set') found.push(...judgeSet(call, holder))
     if (kind !== 'del' && !(ttlMs <= LOCK_TTL_MS)) found.push(`${call.task} gave the lock ${ttlMs} ms`)
     // HaltJob, called by a status event, is told no token.
     if (!told.includes(token) && !told.includes(undefined))

@@ -23,20 +23,34 @@ const UTF16BE_BOM = Buffer.from([0xfe, 0xff])
 const REPLACEMENT = '\ufffd'
 const LONE_SURROGATE = /\p{Surrogate}/u
 
+/** Length of the UTF-8 sequence that a lead byte promises; 0 for a byte that leads none. */
+const promisedLength = (lead: number): number => {
+  if (lead < 0x80) return 1
+  if (lead < 0xc2) return 0
+  if (lead < 0xe0) return 2
+  if (lead < 0xf0) return 3
+  return lead < 0xf5 ? 4 : 0
+}
+
+/** The second byte's lowest and highest value, where a lead byte narrows them (Unicode 16, table 3-7). */
+const SECOND_LOW: Partial<Record<number, number>> = { 224: 0xa0, 240: 0x90 }
+const SECOND_HIGH: Partial<Record<number, number>> = { 237: 0x9f, 244: 0x8f }
+
 /**
- * Length of the UTF-8 sequence that begins at `at`; 0 if it is not well-formed (Unicode 16, table 3-7: overlong, a
- * surrogate, a stray byte), -1 if the bytes end inside it.
+ * Length of the UTF-8 sequence that begins at `at`; 0 if it is not well-formed (overlong, a surrogate, a stray byte), -1
+ * if the bytes end inside it.
  */
 const sequenceLength = (bytes: Buffer, at: number): number => {
   const lead = bytes[at] ?? 0
-  if (lead < 0x80) return 1
-  const length = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0
+  const length = promisedLength(lead)
+  let low = SECOND_LOW[lead] ?? 0x80
+  let high = SECOND_HIGH[lead] ?? 0xbf
   for (let place = 1; place < length; place++) {
     const byte = bytes[at + place]
     if (byte === undefined) return -1
-    const low = place > 1 ? 0x80 : lead === 0xe0 ? 0xa0 : lead === 0xf0 ? 0x90 : 0x80
-    const high = place > 1 ? 0xbf : lead === 0xed ? 0x9f : lead === 0xf4 ? 0x8f : 0xbf
     if (byte < low || byte > high) return 0
+    low = 0x80
+    high = 0xbf
   }
   return length
 }
@@ -65,13 +79,18 @@ async function* utf8(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   if (cut.length > 0) throw new SourceUnreadable('encoding')
 }
 
+/** Where the last whole character of UTF-16 ends: a half unit and a high surrogate alone wait for the next bytes. */
+const wholeUnits = (bytes: Buffer, swapped: boolean): number => {
+  const end = bytes.length - (bytes.length % 2)
+  const lastHigh = bytes[swapped ? end - 2 : end - 1] ?? 0
+  return end > 0 && lastHigh >= 0xd8 && lastHigh < 0xdc ? end - 2 : end
+}
+
 async function* utf16(bytes: AsyncIterable<Buffer>, swapped: boolean): AsyncGenerator<Buffer> {
   let cut: Buffer = Buffer.alloc(0)
   for await (const chunk of bytes) {
     const joined = Buffer.concat([cut, chunk])
-    let end = joined.length - (joined.length % 2)
-    const lastHigh = end === 0 ? 0 : (joined[swapped ? end - 2 : end - 1] ?? 0)
-    if (lastHigh >= 0xd8 && lastHigh < 0xdc) end -= 2
+    const end = wholeUnits(joined, swapped)
     cut = joined.subarray(end)
     const units = joined.subarray(0, end)
     const text = (swapped ? Buffer.from(units).swap16() : units).toString('utf16le')
@@ -97,6 +116,36 @@ async function* cp949(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   if (exact(decoder.end() ?? '').fault) throw new SourceUnreadable('encoding')
 }
 
+const asciiBytesOf = (bytes: Buffer): number =>
+  isAscii(bytes) ? bytes.length : bytes.findIndex((byte) => byte >= 0x80)
+
+/** The bytes of a text from its first non-ASCII one on, held back until they say what they are. */
+class Undecided {
+  held = Buffer.alloc(0)
+  #scanned = 0
+  #longSequences = 0
+
+  /** @returns the ASCII bytes that come before everything that is held */
+  add(chunk: Buffer): Buffer {
+    const asciiBytes = this.held.length > 0 ? 0 : asciiBytesOf(chunk)
+    this.held = Buffer.concat([this.held, chunk.subarray(asciiBytes)])
+    return chunk.subarray(0, asciiBytes)
+  }
+
+  /** @param isWhole no more bytes follow, so a sequence that ends inside is ill-formed */
+  decide(isWhole: boolean): 'utf-8' | 'cp949' | undefined {
+    while (this.#scanned < this.held.length) {
+      const length = sequenceLength(this.held, this.#scanned)
+      if (length < 0 && !isWhole) return undefined
+      if (length <= 0) return 'cp949'
+      if (length >= 3) this.#longSequences += 1
+      this.#scanned += length
+      if (this.#longSequences === LONG_SEQUENCES || this.#scanned >= UNDECIDED_BYTES_MAX) return 'utf-8'
+    }
+    return isWhole ? 'utf-8' : undefined
+  }
+}
+
 /**
  * A text without a byte order mark: ASCII until a byte says otherwise, however late. From there on it is held back
  * until it is UTF-8 for sure, or an ill-formed sequence shows that it is CP949. Once it is UTF-8, a byte that is not is
@@ -105,30 +154,17 @@ async function* cp949(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 async function* unmarked(bytes: AsyncIterable<Buffer>, format: SourceFormat): AsyncGenerator<Buffer> {
   const iterator = bytes[Symbol.asyncIterator]()
   const rest = { [Symbol.asyncIterator]: () => iterator }
-  let held = Buffer.alloc(0)
-  let scanned = 0
-  let longSequences = 0
+  const undecided = new Undecided()
   let decided: 'utf-8' | 'cp949' | undefined
   try {
     while (decided === undefined) {
       const next = await iterator.next()
-      if (next.done === true && held.length === 0) return
-      const chunk = next.done === true ? Buffer.alloc(0) : next.value
-      const asciiBytes = held.length > 0 ? 0 : isAscii(chunk) ? chunk.length : chunk.findIndex((byte) => byte >= 0x80)
-      if (asciiBytes > 0) yield chunk.subarray(0, asciiBytes)
-      held = Buffer.concat([held, chunk.subarray(asciiBytes)])
-      while (decided === undefined && scanned < held.length) {
-        const length = sequenceLength(held, scanned)
-        if (length < 0 && next.done !== true) break
-        if (length <= 0) decided = 'cp949'
-        if (length >= 3) longSequences += 1
-        scanned += length
-        if (longSequences === LONG_SEQUENCES || scanned >= UNDECIDED_BYTES_MAX) decided = 'utf-8'
-      }
-      if (next.done === true) decided ??= 'utf-8'
+      if (next.done !== true) yield undecided.add(next.value)
+      else if (undecided.held.length === 0) return
+      decided = undecided.decide(next.done === true)
     }
     format.encoding = decided
-    yield* (decided === 'utf-8' ? utf8 : cp949)(followedBy(held, rest))
+    yield* (decided === 'utf-8' ? utf8 : cp949)(followedBy(undecided.held, rest))
   } finally {
     await iterator.return?.()
   }

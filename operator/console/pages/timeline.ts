@@ -4,7 +4,7 @@ import { JOB_STATES, type JobState } from '../../../functions/contract/words.ts'
 
 import { type Html, secondsBetween, time } from '../format.ts'
 import type { Words } from '../words/en.ts'
-import { shape } from './mark.ts'
+import { type Standing, shape } from './mark.ts'
 
 /** When each state was reached. A job is opened in DELETING. */
 const reachedOf = ({ at }: JobReport): Record<JobState, string | null> => ({
@@ -16,23 +16,39 @@ const reachedOf = ({ at }: JobReport): Record<JobState, string | null> => ({
 
 /** The four states of a job in their order: which were reached and when, which is now, where it halted. */
 export const timeline = (words: Words, job: JobReport): Html => {
-  const reached = reachedOf(job)
   const now = JOB_STATES.indexOf(job.state)
   return html`<ol class="timeline" aria-label="${words.states}">
     ${JOB_STATES.map((state, index) => {
-      const at = reached[state]
-      const next = JOB_STATES[index + 1]
-      const until = next === undefined ? null : reached[next]
-      const isHere = index === now && job.state !== 'REGISTERED'
-      const standing =
-        index > now ? 'none' : !isHere ? 'settled' : job.status === 'being replaced' ? 'running' : 'halted'
+      const standing = standingAt(job, index - now)
       return html`<li class="${standing}" ${index === now ? html`aria-current="step"` : ''}>
         <span class="state">${shape(standing)}${state}</span>
-        <span class="at">${at !== null && index <= now ? time(at) : stepWord(words, job)}</span>
-        <span class="note">${isHere ? hereWord(words, job) : at !== null && until !== null ? words.duration(secondsBetween(at, until)) : ''}</span>
+        <span class="at">${reachedAt(words, job, state, index - now)}</span>
+        <span class="note">${isHere(job, index - now) ? hereWord(words, job) : timeIn(words, job, state)}</span>
       </li>`
     })}
   </ol>`
+}
+
+/** @param steps from the job's state to the one asked about: 0 is here, 1 is next */
+const isHere = (job: JobReport, steps: number): boolean => steps === 0 && job.state !== 'REGISTERED'
+
+const standingAt = (job: JobReport, steps: number): Standing => {
+  if (steps > 0) return 'none'
+  if (!isHere(job, steps)) return 'settled'
+  return job.status === 'being replaced' ? 'running' : 'halted'
+}
+
+const reachedAt = (words: Words, job: JobReport, state: JobState, steps: number): Html | string => {
+  const at = reachedOf(job)[state]
+  return at !== null && steps <= 0 ? time(at) : stepWord(words, job)
+}
+
+/** How long the job was in a state; empty while it has not left it. */
+const timeIn = (words: Words, job: JobReport, state: JobState): string => {
+  const reached = reachedOf(job)
+  const next = JOB_STATES[JOB_STATES.indexOf(state) + 1]
+  const [at, until] = [reached[state], next === undefined ? null : reached[next]]
+  return at === null || until === null ? '' : words.duration(secondsBetween(at, until))
 }
 
 const stepWord = (words: Words, job: JobReport): string =>

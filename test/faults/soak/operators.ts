@@ -35,7 +35,7 @@ const stop = async ({ world }: Setting, random: Random): Promise<void> => {
   random.pick(running)?.stop('Operator', 'stopped in the soak')
 }
 
-const deliver = ({ world }: Setting): void => {
+const deliver = async ({ world }: Setting): Promise<void> => {
   const { engine, machineArns } = world.on.stack
   const arn = Object.entries(machineArns).find(([name]) => name.startsWith('Dispatch'))?.[1] ?? ''
   engine.start(arn, SCHEDULED)
@@ -48,6 +48,19 @@ const expire = async ({ world: { on } }: Setting, { slice }: Player): Promise<vo
   if (run !== undefined && run.status !== 'RUNNING') await on.valkey.del(on.lockKey(slice))
 }
 
+type Act = (setting: Setting, player: Player, random: Random, memory: Memory) => Promise<void>
+
+const ACTS: Record<keyof typeof WEIGHTS, Act> = {
+  start,
+  resume: (setting, player, _random, memory) =>
+    request(setting, player, memory.get(player) ?? { source: player.staged[0] }),
+  undo: (setting, player, random) =>
+    request(setting, player, { source: { undo: true }, supersede: random.chance(0.5) }),
+  stop: (setting, _player, random) => stop(setting, random),
+  schedule: deliver,
+  expire,
+}
+
 /** Asks for runs until the soak is over; what a store's outage does to an operator is no concern of ours. */
 export const operate = async (setting: Setting, random: Random): Promise<void> => {
   const memory: Memory = new Map()
@@ -56,16 +69,7 @@ export const operate = async (setting: Setting, random: Random): Promise<void> =
     const player = random.pick(setting.players)
     if (player === undefined) return
     count(setting, `request: ${what}`)
-    const act = async (): Promise<void> => {
-      if (what === 'start') await start(setting, player, random, memory)
-      else if (what === 'resume') await request(setting, player, memory.get(player) ?? { source: player.staged[0] })
-      else if (what === 'undo')
-        await request(setting, player, { source: { undo: true }, supersede: random.chance(0.5) })
-      else if (what === 'stop') await stop(setting, random)
-      else if (what === 'schedule') deliver(setting)
-      else await expire(setting, player)
-    }
-    await act().catch(() => undefined)
+    await ACTS[what](setting, player, random, memory).catch(() => undefined)
     await sleep(random.between(...PAUSE_MS))
   }
 }
