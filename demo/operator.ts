@@ -77,12 +77,3 @@ export class Operator {
     this.#sfn.destroy()
   }
 }
-
-/** The sentence of a failed execution: AWS gives a Lambda's failure as JSON text. */
-export const sentenceOf = (execution: DescribeExecutionOutput): string => {
-  try {
-    return (JSON.parse(execution.cause ?? '') as { errorMessage: string }).errorMessage
-  } catch {
-    return execution.cause ?? execution.error ?? ''
-  }
-}

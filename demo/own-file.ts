@@ -1,18 +1,14 @@
 import { access, constants } from 'node:fs/promises'
+import { rejectKey, sentenceOf } from '../functions/contract/execution.ts'
+import type { FailureName } from '../functions/contract/failure-table.ts'
+import type { Rejection } from '../functions/contract/source-rules.ts'
 import { readFingerprint, uploadKey } from './files.ts'
 import { loadOldRows } from './old-rows.ts'
-import { sentenceOf } from './operator.ts'
 import type { DayOptions } from './options.ts'
 import { watch } from './progress.ts'
 import { addDistributor, addRun, checkSlice, type Setting } from './setting.ts'
 
 const OLD_SEED = 7
-
-/** The parts of a reject report that are shown; all of it is in the object. */
-type RejectReport = {
-  readonly total: number
-  readonly errors: readonly { line: number | null; column: number | null; rule: string; message: string }[]
-}
 
 const place = (line: number | null, column: number | null): string =>
   [line === null ? '' : `line ${line}`, column === null ? '' : `column ${column}`]
@@ -59,20 +55,13 @@ export const ownFile = async (
   }
   setting.checks.push({ what: `your file was not registered (${execution.error}): see the report above`, holds: false })
   await checkSlice(setting, slice, old, 'the old rows were left alone')
-  await showReport(setting, sentenceOf(execution), say)
+  if (execution.error === ('SourceRejected' satisfies FailureName))
+    await showReport(setting, rejectKey(slice, executionArn), say)
+  else say(`\n${sentenceOf(execution.cause)}`)
 }
 
-const showReport = async (
-  { operator, stack }: Setting,
-  sentence: string,
-  say: (line: string) => void,
-): Promise<void> => {
-  const key = sentence.split(`s3://${stack.aws.bucket}/`)[1]?.split(/\s/)[0]
-  if (key === undefined) {
-    say(`\n${sentence}`)
-    return
-  }
-  const report = JSON.parse(await operator.readText(key)) as RejectReport
+const showReport = async ({ operator }: Setting, key: string, say: (line: string) => void): Promise<void> => {
+  const report = JSON.parse(await operator.readText(key)) as Rejection
   say(`\nThe file was rejected with ${report.total} errors; nothing was changed. The first ${report.errors.length}:\n`)
   for (const { line, column, rule, message } of report.errors)
     say(`  ${place(line, column).padEnd(24)}  ${message}  [${rule}]`)

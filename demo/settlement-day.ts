@@ -1,9 +1,9 @@
 import { join } from 'node:path'
+import { sentenceOf } from '../functions/contract/execution.ts'
 import type { Slice } from '../functions/contract/words.ts'
 import { correct, generateTracks } from '../local/generate.ts'
 import { type ExpectedFile, uploadKey, writeFile } from './files.ts'
 import { loadOldRows } from './old-rows.ts'
-import { sentenceOf } from './operator.ts'
 import type { DayOptions } from './options.ts'
 import { type Progress, watch } from './progress.ts'
 import { addDistributor, addRun, checkSlice, newestJobId, type Setting } from './setting.ts'
@@ -77,17 +77,17 @@ const scheduledRun = async (setting: Setting, slice: Slice, file: ExpectedFile, 
 
   const refused = second === undefined ? undefined : await operator.end(await second)
   if (refused !== undefined)
-    say(`  the operator's start of the same month: ${refused.error ?? refused.status}. ${sentenceOf(refused)}`)
+    say(`  the operator's start of the same month: ${refused.error ?? refused.status}. ${sentenceOf(refused.cause)}`)
   const registered = execution.status === 'SUCCEEDED'
   setting.checks.push(
     {
       what: 'the scheduled run is REGISTERED',
       holds: registered,
-      ...(registered ? {} : { detail: sentenceOf(execution) }),
+      ...(registered ? {} : { detail: sentenceOf(execution.cause) }),
     },
     {
       what: "the operator's start in between changed nothing and was told the holder",
-      holds: refused?.error === 'LockHeld' && sentenceOf(refused).includes(name),
+      holds: refused?.error === 'LockHeld' && sentenceOf(refused.cause).includes(name),
     },
   )
   await checkSlice(setting, slice, file.fingerprint, "the month holds exactly the schedule's file")
@@ -109,7 +109,7 @@ const correctedRun = async (setting: Setting, slice: Slice, file: ExpectedFile, 
   setting.checks.push({
     what: 'the corrected run is REGISTERED',
     holds: registered,
-    ...(registered ? {} : { detail: sentenceOf(execution) }),
+    ...(registered ? {} : { detail: sentenceOf(execution.cause) }),
   })
   await checkSlice(setting, slice, file.fingerprint, 'the month holds exactly the corrected file')
   if (registered) await addRun(setting, 'corrected', slice, executionArn)

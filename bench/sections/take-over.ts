@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readProgress } from '../../demo/progress.ts'
 import { newestJobId } from '../../demo/setting.ts'
+import { executionNameOf } from '../../functions/contract/execution.ts'
 import { CHUNK_ROWS_MAX } from '../../functions/contract/limits.ts'
 import { ExecutionInput } from '../../functions/contract/messages.ts'
 import { openJob } from '../../functions/job/open-job.ts'
@@ -43,7 +44,7 @@ export const takeOverMs = async (testbed: Testbed, registered: Registered): Prom
   const { distributor, month } = slice
   const request = ExecutionInput.parse({ distributor, month, source: { staged: digest } })
   const staged = { digest, rows, shareSum, chunks: chunks.length }
-  const lock = { token: `${arn.split(':').at(-1)}-taker/1`, held: false }
+  const lock = { token: `${executionNameOf(arn)}-taker/1`, held: false }
   const startedAt = performance.now()
   await openJob(run, { request, execution: 'bench-taker', life: LIFE, slice, staged, lock, head, own: null })
   const elapsedMs = performance.now() - startedAt

@@ -1,3 +1,4 @@
+import { executionNameOf } from './execution.ts'
 import type { SeenHead } from './messages.ts'
 import type { Slice } from './words.ts'
 
@@ -24,7 +25,7 @@ export const dispatchedFile = (
   { distributor, month }: Pick<Slice, 'distributor' | 'month'>,
   { execution, requestedBy }: { readonly execution: string; readonly requestedBy: string },
 ): string | null => {
-  const name = execution.split(':').at(-1) ?? ''
+  const name = executionNameOf(execution)
   const ours = `${distributor}-${month}-${FIRST}`
   if (requestedBy !== DISPATCHER || !name.startsWith(ours)) return null
   return name.slice(ours.length).split('-')[0] ?? null

@@ -1,5 +1,6 @@
 import { MetricUnit } from '@aws-lambda-powertools/metrics'
 import type { z } from 'zod'
+import { sentenceOf } from '../contract/execution.ts'
 import { fitting } from '../contract/fitting.ts'
 import { HALT_ERROR_CHARS_MAX } from '../contract/limits.ts'
 import type { HaltFromCatch, HaltFromStatusEvent, LockMessage } from '../contract/messages.ts'
@@ -139,14 +140,5 @@ export const releaseOrLog = async (
     if (held) run.metrics.addMetric('lock.unlock.failure', MetricUnit.Count, 1)
     run.logger.warn('the lock was not released; it expires by its TTL', { error: error as Error })
     return false
-  }
-}
-
-/** A Lambda failure's Cause is JSON text; people read its message. */
-const sentenceOf = (cause: string | undefined): string => {
-  try {
-    return String((JSON.parse(cause ?? '') as { errorMessage?: string }).errorMessage ?? cause)
-  } catch {
-    return cause ?? ''
   }
 }

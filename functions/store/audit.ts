@@ -1,3 +1,4 @@
+import { executionNameOf } from '../contract/execution.ts'
 import { fitting } from '../contract/fitting.ts'
 import { CALLER_CHARS_MAX, EXECUTION_NAME_CHARS_MAX, WHY_CHARS_MAX } from '../contract/limits.ts'
 import type { AuditAction, AuditLine } from '../contract/reports.ts'
@@ -58,8 +59,7 @@ const hasLine = async (database: Database, line: number): Promise<boolean> =>
 
 /** What a stranger left as a lock's holder may be anything, and must not keep an operator from unlocking. */
 const nameOf = (execution: string): string =>
-  execution
-    .slice(execution.lastIndexOf(':') + 1)
+  executionNameOf(execution)
     .replace(/[^\x20-\x7e]/gu, '?')
     .slice(0, EXECUTION_NAME_CHARS_MAX)
 

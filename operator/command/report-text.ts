@@ -1,3 +1,4 @@
+import { executionNameOf } from '../../functions/contract/execution.ts'
 import type { AuditLine, JobReport, LockReport, PhaseReport, SliceReport } from '../../functions/contract/reports.ts'
 import { seoulTime } from '../../functions/contract/seoul-time.ts'
 import { duration } from '../format/duration.ts'
@@ -33,8 +34,6 @@ const timesOf = ({ at }: JobReport): string => {
   return reached.flatMap(([state, time]) => (time === null ? [] : [`${state} ${seoulTime(time)}`])).join(', ')
 }
 
-const executionText = (execution: string): string => execution.split(':').at(-1) ?? execution
-
 /** Colour of a status; green only where readers can read it. */
 export const statusText = (out: Output, status: JobReport['status']): string =>
   out.style(
@@ -54,7 +53,7 @@ export const jobLines = (out: Output, job: JobReport): string[] => [
       'source',
       `${job.source.digest.slice(0, 12)}, ${counted(job.source.rows, 'row')}, sum ${job.source.shareSum}${job.isUndo ? ', an undo' : ''}`,
     ],
-    ['execution', executionText(job.execution)],
+    ['execution', executionNameOf(job.execution)],
     ['started by', job.requestedBy],
     ...(job.halt === null
       ? []

@@ -16,9 +16,6 @@ export const bytes = (value: number): string =>
 /** Digests and tokens, cut to what tells them apart. */
 export const short = (text: string): Html => html`<code title="${text}">${text.slice(0, 12)}</code>`
 
-/** The name at the end of an execution's ARN. */
-export const executionName = (arn: string): string => arn.split(':').at(-1) ?? arn
-
 /** A caller as people know it, `Operator/kim`; the whole name on pointing at it. */
 export const caller = (name: string): Html =>
   html`<span title="${name}">${name.replace(/^arn:aws[^:]*:([^:]*:){3}([^/]*\/)?/, '')}</span>`

@@ -1,9 +1,10 @@
+import { executionNameOf } from '../../functions/contract/execution.ts'
 import { AFTER_MAX } from '../../functions/contract/limits.ts'
 import type { Expectation, SeenHead } from '../../functions/contract/messages.ts'
 import type { JobReport, SliceReport } from '../../functions/contract/reports.ts'
 import { sliceName } from '../../functions/contract/words.ts'
 import { OperationError, type ResumeOptions, type SliceName, type StartPlan } from './operations.ts'
-import { nameOf, type Run } from './runs.ts'
+import type { Run } from './runs.ts'
 
 /** The head of a slice as a plan carries it: its newest job, or null where it never had one. */
 export const headOf = ({ jobs: [newest] }: Pick<SliceReport, 'jobs'>): SeenHead | null =>
@@ -24,7 +25,7 @@ const planMoved = (slice: SliceName, moved: string): OperationError =>
 
 const moveOf = (newest: JobReport | undefined, head: SeenHead | null): string => {
   if (newest === undefined) return `job ${head?.job} is gone`
-  const who = `of ${newest.requestedBy}, in the run ${nameOf(newest.execution)}`
+  const who = `of ${newest.requestedBy}, in the run ${executionNameOf(newest.execution)}`
   if (newest.job !== head?.job) return `job ${newest.job} (${newest.state}, ${who}) came since`
   return `job ${newest.job} was ${head.state} under fence ${head.fence} and is ${newest.state} under fence ${newest.fence} (${who})`
 }

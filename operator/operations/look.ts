@@ -1,4 +1,5 @@
 import { GetExecutionHistoryCommand } from '@aws-sdk/client-sfn'
+import { sentenceOf } from '../../functions/contract/execution.ts'
 import { messageOf } from '../../functions/contract/failures.ts'
 import type { JobReport, SliceReport } from '../../functions/contract/reports.ts'
 import type { Clients } from './clients.ts'
@@ -28,15 +29,6 @@ const currentState = async ({ sfn }: Clients, executionArn: string): Promise<str
   const entered = events.find(({ stateEnteredEventDetails }) => stateEnteredEventDetails !== undefined)
   const name = entered?.stateEnteredEventDetails?.name
   return name === undefined ? null : (MAP_OF[name] ?? name)
-}
-
-/** A failed Lambda's cause is JSON text; people read its message. */
-const sentenceOf = (cause: string | undefined): string => {
-  try {
-    return (JSON.parse(cause ?? '') as { errorMessage?: string }).errorMessage ?? cause ?? ''
-  } catch {
-    return cause ?? ''
-  }
 }
 
 /** An execution that ended without success, in words. */

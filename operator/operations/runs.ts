@@ -5,6 +5,7 @@ import {
   type SFNClient,
 } from '@aws-sdk/client-sfn'
 import pMap from 'p-map'
+import { executionNameOf } from '../../functions/contract/execution.ts'
 import { ExecutionInput } from '../../functions/contract/messages.ts'
 import type { SliceReport } from '../../functions/contract/reports.ts'
 import type { Clients } from './clients.ts'
@@ -28,8 +29,6 @@ export type Run = {
 /** `arn:...:stateMachine:NAME` and an execution's name -> the execution's ARN. */
 export const executionArnOf = (stateMachineArn: string, name: string): string =>
   `${stateMachineArn.replace(':stateMachine:', ':execution:')}:${name}`
-
-export const nameOf = (executionArn: string): string => executionArn.split(':').at(-1) ?? ''
 
 /** @returns null where there is no such execution, or none any more: AWS forgets them after 90 days */
 export const describeRun = async (sfn: SFNClient, executionArn: string): Promise<Run | null> => {
@@ -105,7 +104,9 @@ export const runningOf = async (
 ): Promise<Run[]> => {
   const running = await listRunning(sfn, (await place()).stateMachineArn)
   const ours = `${slice.distributor}-${slice.month}-`
-  const [known, foreign] = [true, false].map((known) => running.filter((arn) => nameOf(arn).startsWith(ours) === known))
+  const [known, foreign] = [true, false].map((known) =>
+    running.filter((arn) => executionNameOf(arn).startsWith(ours) === known),
+  )
   const opener = jobs[0]?.execution
   const arns = new Set([...(opener === undefined ? [] : [opener]), ...(known ?? [])])
   for (const arn of (foreign ?? []).slice(0, RUNNING_DESCRIBED_MAX)) arns.add(arn)

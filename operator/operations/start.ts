@@ -1,4 +1,5 @@
 import { StartExecutionCommand } from '@aws-sdk/client-sfn'
+import { executionNameOf } from '../../functions/contract/execution.ts'
 import type { ExecutionRequest, Source } from '../../functions/contract/messages.ts'
 import type { JobReport } from '../../functions/contract/reports.ts'
 import { sliceName } from '../../functions/contract/words.ts'
@@ -16,7 +17,7 @@ import {
   type StartPlan,
 } from './operations.ts'
 import { isSameSource, openJobOf } from './plan.ts'
-import { describeRun, executionArnOf, nameOf, runningOf } from './runs.ts'
+import { describeRun, executionArnOf, runningOf } from './runs.ts'
 import { upload } from './upload.ts'
 
 /** What an execution is started for, as the audit trail calls it. */
@@ -30,14 +31,18 @@ type What = 'start' | 'resume' | 'undo'
 export const executionName = ({ distributor, month }: SliceName, digest: string, number: number): string =>
   `${distributor}-${month}-${digest.slice(0, 16)}-${number}`
 
-const joined = (executionArn: string): Started => ({ executionArn, execution: nameOf(executionArn), joined: true })
+const joined = (executionArn: string): Started => ({
+  executionArn,
+  execution: executionNameOf(executionArn),
+  joined: true,
+})
 
 const busy = (slice: SliceName, executionArn: string): OperationError => {
   const { distributor, month } = slice
   const options = `--distributor ${distributor} --month ${month}`
   return new OperationError(
     'Busy',
-    `${sliceName(slice)} is being worked on by ${nameOf(executionArn)}, with another source, or one that it has not read yet. Watch it (\`sharelock watch ${options}\`), wait for it with --wait, or stop it first (\`sharelock stop ${options}\`).`,
+    `${sliceName(slice)} is being worked on by ${executionNameOf(executionArn)}, with another source, or one that it has not read yet. Watch it (\`sharelock watch ${options}\`), wait for it with --wait, or stop it first (\`sharelock stop ${options}\`).`,
   )
 }
 

@@ -1,11 +1,12 @@
 import { StopExecutionCommand } from '@aws-sdk/client-sfn'
+import { executionNameOf } from '../../functions/contract/execution.ts'
 import type { Stopped } from '../../functions/contract/reports.ts'
 import { sliceName } from '../../functions/contract/words.ts'
 import type { Clients } from './clients.ts'
 import { calling } from './failures.ts'
 import { OperationError, type SliceName } from './operations.ts'
 import { openJobOf } from './plan.ts'
-import { describeRun, executionArnOf, nameOf, runningOf } from './runs.ts'
+import { describeRun, executionArnOf, runningOf } from './runs.ts'
 
 const end = async ({ sfn, identity }: Clients, executionArn: string, why: string): Promise<void> => {
   const by = await identity()
@@ -49,7 +50,7 @@ export const endRun = async (
   why: string,
 ): Promise<{ ended: string }> => {
   const { stateMachineArn } = await clients.place()
-  const run = await describeRun(clients.sfn, executionArnOf(stateMachineArn, nameOf(name)))
+  const run = await describeRun(clients.sfn, executionArnOf(stateMachineArn, executionNameOf(name)))
   if (run?.status !== 'RUNNING') throw new OperationError('NotFound', `No execution ${name} runs.`)
   if (run.input?.distributor !== slice.distributor || run.input.month !== slice.month)
     throw new OperationError('Usage', `The execution ${name} is not one of ${sliceName(slice)}.`)

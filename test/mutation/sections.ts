@@ -26,6 +26,8 @@ export const SECTIONS: readonly Section[] = [
         'contract',
         'chunks',
         'env',
+        'execution',
+        'failure-table',
         'failures',
         'limits',
         'manifest',
@@ -35,7 +37,7 @@ export const SECTIONS: readonly Section[] = [
       ),
       ...files('contract', 'source-rules', 'tasks', 'words'),
     ],
-    tests: unit('contract', 'contract', 'messages', 'environment', 'source-file', 'limits'),
+    tests: unit('contract', 'contract', 'execution', 'failures', 'messages', 'environment', 'source-file', 'limits'),
     servers: false,
   },
   {

@@ -1,12 +1,12 @@
-import { createHash } from 'node:crypto'
 import type { S3Client } from '@aws-sdk/client-s3'
+import { rejectKey } from '../../contract/execution.ts'
 import { Failure } from '../../contract/failures.ts'
 import { type Manifest, manifestKey } from '../../contract/manifest.ts'
 import type { Source, Staged } from '../../contract/messages.ts'
 import { lineAndColumn, type SourceError, type SourceRules } from '../../contract/source-rules.ts'
 import { type Slice, sliceName } from '../../contract/words.ts'
 import { readChunks, readManifest, stagedDamaged } from '../../store/s3/staged.ts'
-import { openSource, rejectKey, writeRejectReport } from '../../store/s3/uploaded.ts'
+import { openSource, writeRejectReport } from '../../store/s3/uploaded.ts'
 import { writeStaged } from '../../store/s3/write-staged.ts'
 import { judgeStaged } from './judge-staged.ts'
 import { type StageOptions, type StageResult, stageSource } from './read-source.ts'
@@ -19,7 +19,7 @@ export type StageContext = {
   readonly bucket: string
   readonly slice: Slice
   readonly rules: SourceRules
-  /** The execution's name or ARN; it names the reject report. */
+  /** The execution's name or ARN; it names the report of a refused file. */
   readonly execution: string
   readonly onProgress?: StageOptions['onProgress']
 }
@@ -30,15 +30,6 @@ const stagedOf = ({ digest, rows, shareSum, chunks }: Manifest): Staged => ({
   shareSum,
   chunks: chunks.length,
 })
-
-/** Step Functions' execution names are not longer, and neither may a key grow without end. */
-const NAME_CHARS_MAX = 80
-
-/** The execution's own name; a digest of the source's key where there is none. */
-const reportName = (execution: string, key: string): string => {
-  const name = (execution.split(':').at(-1) ?? '').replace(/[^\w-]/g, '_').slice(0, NAME_CHARS_MAX)
-  return name === '' ? createHash('sha256').update(key).digest('hex') : name
-}
 
 const sentence = (error: SourceError): string => {
   const where = lineAndColumn(error)
@@ -56,7 +47,7 @@ const reject = async (context: StageContext, read: Read, { facts, rejection }: R
   const { key, etag, name } = read
   const { total, errors, stoppedAtLine } = rejection
   const { distributor, month } = slice
-  const report = rejectKey(distributor, month, reportName(execution, key))
+  const report = rejectKey(slice, execution)
   const source = { distributor, month, key, etag, execution }
   await writeRejectReport(s3, bucket, report, { version: 1, ...source, ...facts, ...rejection })
   const counted = total === 1 ? '1 error' : `${total} errors`

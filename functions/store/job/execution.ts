@@ -1,3 +1,4 @@
+import { executionNameOf } from '../../contract/execution.ts'
 import { EXECUTION_NAME_CHARS_MAX, UNLOCKED_DAYS } from '../../contract/limits.ts'
 import { holderOf } from '../lock/holder.ts'
 import type { Database } from '../mysql/database.ts'
@@ -17,7 +18,7 @@ export type Life = {
 export const SAME_START_MS = 1_000
 
 /** The name of an execution, from its ARN: what its lock tokens begin with. */
-const nameOf = (execution: string): string => holderOf(execution.split(':').at(-1) ?? execution)
+const nameOf = (execution: string): string => holderOf(executionNameOf(execution))
 
 /**
  * Whether an execution, by its name or ARN, could open a job: StageSource refuses a name that is not ASCII. A status event may

@@ -18,10 +18,6 @@ export const openSource = async (s3: S3Client, bucket: string, key: string): Pro
   }
 }
 
-/** `rejected/<distributor>/<month>/<name>.json`; a repetition of the same execution writes the same key. */
-export const rejectKey = (distributor: string, month: string, name: string): string =>
-  `rejected/${distributor}/${month}/${name}.json`
-
 /** @throws Failure StorageUnreachable */
 export const writeRejectReport = async (s3: S3Client, bucket: string, key: string, report: unknown): Promise<void> => {
   await putObject(s3, bucket, key, `${JSON.stringify(report, null, 2)}\n`, 'application/json')

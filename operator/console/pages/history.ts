@@ -1,7 +1,8 @@
 import { html } from 'hono/html'
+import { executionNameOf } from '../../../functions/contract/execution.ts'
 import type { AuditLine, JobReport, SliceReport } from '../../../functions/contract/reports.ts'
 import { count } from '../../format/text.ts'
-import { caller, executionName, type Html, short, time } from '../format.ts'
+import { caller, type Html, short, time } from '../format.ts'
 import type { Words } from '../words/en.ts'
 import { badge } from './mark.ts'
 
@@ -69,6 +70,6 @@ const shortDigest = (digest: string): string => `${digest.slice(0, 12)}…`
 const detail = ({ job, execution, detail }: AuditLine): string =>
   [
     ...(job === null ? [] : [`job ${job}`]),
-    ...(execution === null ? [] : [executionName(execution)]),
+    ...(execution === null ? [] : [executionNameOf(execution)]),
     ...Object.entries(detail).map(([name, value]) => `${name} ${value}`.replaceAll(/[0-9a-f]{40,}/g, shortDigest)),
   ].join(' · ')

@@ -1,11 +1,12 @@
 import { html } from 'hono/html'
+import { executionNameOf } from '../../../functions/contract/execution.ts'
 import type { Rejection } from '../../../functions/contract/source-rules.ts'
 import { visible } from '../../../functions/contract/visible.ts'
 import { sliceName } from '../../../functions/contract/words.ts'
 import { count } from '../../format/text.ts'
 import { confirmationOf } from '../../operations/confirmation.ts'
 import type { StartPlan } from '../../operations/operations.ts'
-import { executionName, type Html, short } from '../format.ts'
+import { type Html, short } from '../format.ts'
 import type { KeptPlan } from '../plans.ts'
 import type { Words } from '../words/en.ts'
 import { banner, csrfField, type Page, type View } from './layout.ts'
@@ -80,8 +81,8 @@ const confirmForm = (view: View, id: string, kind: KeptPlan['kind'], plan: Start
     html`<label class="tick"><input type="checkbox" name="${name}" value="1">${text}</label>`
   return html`<form class="panel narrow" method="post" action="/plans/${id}/start" data-busy="${words.startNow} ...">
     ${csrfField(view)}
-    ${joins === null ? '' : banner('note', words.joins(executionName(joins)))}
-    ${busyWith === null ? '' : banner('note', words.busyWith(executionName(busyWith)))}
+    ${joins === null ? '' : banner('note', words.joins(executionNameOf(joins)))}
+    ${busyWith === null ? '' : banner('note', words.busyWith(executionNameOf(busyWith)))}
     ${continues === null ? '' : banner('note', words.continues(continues.job, continues.state))}
     ${blockedBy === null ? '' : html`${banner('note', words.blockedBy(blockedBy.job, blockedBy.state))}${tick('supersede', words.supersede)}`}
     ${alreadyRegistered ? html`${banner('note', words.alreadyRegistered)}${tick('force', words.force)}` : ''}

@@ -1,8 +1,9 @@
 import { html } from 'hono/html'
+import { executionNameOf } from '../../../functions/contract/execution.ts'
 import type { JobReport } from '../../../functions/contract/reports.ts'
 import { count, percent } from '../../format/text.ts'
 import { remedyOf, remedyText } from '../../operations/remedies.ts'
-import { caller, executionName, type Html, secondsBetween, short } from '../format.ts'
+import { caller, type Html, secondsBetween, short } from '../format.ts'
 import type { Words } from '../words/en.ts'
 import { workOf } from '../work.ts'
 import { actions } from './actions.ts'
@@ -93,14 +94,14 @@ const outcome = (words: Words, { report, job, progress }: SliceView): Html => {
   if (progress !== null && progress.failure !== null) {
     const { error, cause, remedy } = progress.failure
     const isOfJob = job?.halt != null && job.execution === progress.executionArn
-    const title = isOfJob ? words.failure : words.runFailed(executionName(progress.executionArn))
+    const title = isOfJob ? words.failure : words.runFailed(executionNameOf(progress.executionArn))
     return html`${trouble}${failed(title, error, cause, remedy)}`
   }
   if (job?.halt && report.jobs[0]?.job === job.job && job.status === 'halted' && progress?.status !== 'RUNNING')
     return html`${trouble}${failed(words.failure, job.halt.error, job.halt.cause, remedyText(remedyOf(job.halt.error, report, true)))}`
   if (progress?.status === 'RUNNING' && progress.job === null) return html`${trouble}${banner('note', words.reading)}`
   if (progress?.result)
-    return html`${trouble}${banner('good', `${words.runSucceeded(executionName(progress.executionArn))}: ${progress.result}`)}`
+    return html`${trouble}${banner('good', `${words.runSucceeded(executionNameOf(progress.executionArn))}: ${progress.result}`)}`
   return html`${trouble}`
 }
 
@@ -113,7 +114,7 @@ const factsPanel = (words: Words, job: JobReport): Html => {
       ${fact(words.rowsTitle, count(job.source.rows))}
       ${fact(words.shareSum, job.source.shareSum)}
       ${fact(words.requestedBy, caller(job.requestedBy))}
-      ${fact(words.execution, html`<code title="${job.execution}">${executionName(job.execution)}</code>`)}
+      ${fact(words.execution, html`<code title="${job.execution}">${executionNameOf(job.execution)}</code>`)}
       ${fact(words.fence, count(job.fence))}
     </dl>
   </section>`

@@ -1,10 +1,11 @@
+import { executionNameOf } from '../../../functions/contract/execution.ts'
 import type { Checks, LockReport, OpenJobCheck } from '../../../functions/contract/reports.ts'
 import { sliceName } from '../../../functions/contract/words.ts'
 import type { Clients } from '../clients.ts'
 import { QUIET_S } from '../limits.ts'
 import type { Finding, SliceName } from '../operations.ts'
 import { remedyOf, sliceOptions } from '../remedies.ts'
-import { describeRun, nameOf, type Run } from '../runs.ts'
+import { describeRun, type Run } from '../runs.ts'
 
 const resume = (slice: SliceName): string => `sharelock resume ${sliceOptions(slice)}`
 
@@ -62,7 +63,7 @@ const findingOf = (job: OpenJobCheck, isRunning: boolean, ended: Run | null): Fi
     return {
       check: 'open-job-without-run',
       severity: 'error',
-      what: `${name} is open in ${job.state}, but its execution ${nameOf(job.execution)} ${ended === null ? 'does not exist' : `ended as ${ended.status}`}; ${
+      what: `${name} is open in ${job.state}, but its execution ${executionNameOf(job.execution)} ${ended === null ? 'does not exist' : `ended as ${ended.status}`}; ${
         lock === null ? 'it has no lock' : `its lock is ${lockText(lock)}`
       } and it was last seen at work ${minutes(job.quietS)} ago.`,
       mend: lock === null ? resume(slice) : unlock(slice, lock),

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
+import { executionNameOf } from '../../../../functions/contract/execution.ts'
 import { ExecutionInput } from '../../../../functions/contract/messages.ts'
 import type { JobReport, SliceReport } from '../../../../functions/contract/reports.ts'
 import { confirmationOf, requireConfirmation } from '../../../../operator/operations/confirmation.ts'
 import { CHANGED_SHARE_MAX, ROWS_SHARE_MIN, RUN_NUMBERS_MAX } from '../../../../operator/operations/limits.ts'
 import type { StartPlan } from '../../../../operator/operations/operations.ts'
 import { isLarge, isSameSource, openJobOf, uploadKeyOf } from '../../../../operator/operations/plan.ts'
-import { executionArnOf, nameOf } from '../../../../operator/operations/runs.ts'
+import { executionArnOf } from '../../../../operator/operations/runs.ts'
 import { executionName } from '../../../../operator/operations/start.ts'
 
 const SLICE = { distributor: 'ARIA', month: '2026-10' }
@@ -49,7 +50,7 @@ describe('names', () => {
   test("an execution's ARN and name lead to each other", () => {
     const arn = executionArnOf('arn:aws:states:ap-northeast-2:1:stateMachine:Job', 'ARIA-1')
     expect(arn).toBe('arn:aws:states:ap-northeast-2:1:execution:Job:ARIA-1')
-    expect(nameOf(arn)).toBe('ARIA-1')
+    expect(executionNameOf(arn)).toBe('ARIA-1')
   })
 
   test('an uploaded file is a source, and none that the schedule takes: it lists incoming/<CODE>/<month>.csv', () => {
