@@ -43,7 +43,7 @@ describe('the halt that a person reads', () => {
 
   test('is cut to what its columns hold, rather than refused', async () => {
     const row = await haltOf({ Error: 'E'.repeat(300), Cause: 'c'.repeat(5_000) })
-    expect([row?.error, row?.cause]).toEqual(['E'.repeat(100), 'c'.repeat(2_000)])
+    expect([row?.error, row?.cause]).toEqual([`${'E'.repeat(99)}…`, `${'c'.repeat(1_999)}…`])
   })
 
   test('is told to subscribers with its job, the new fence, and why; those of one job only', async () => {
