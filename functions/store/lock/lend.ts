@@ -34,13 +34,15 @@ export const lendLock = (
     return {
       refusal: () => client.refusal?.(),
       eval: async (...command) => {
-        underWay += 1
-        try {
-          // The command has a limit of its own, in the client and in runScript.
-          return await invocation.within('Valkey', () => client.eval(...command), Number.POSITIVE_INFINITY, Error)
-        } finally {
-          underWay -= 1
+        // Until the client has its answer, or gave it up: a command that is no longer waited for is under way all the same.
+        const ask = async (): Promise<unknown> => {
+          underWay += 1
+          return await client.eval(...command).finally(() => {
+            underWay -= 1
+          })
         }
+        // The command has a limit of its own, in the client and in runScript.
+        return await invocation.within('Valkey', ask, Number.POSITIVE_INFINITY, Error)
       },
     }
   }
