@@ -4,9 +4,11 @@ import { OperationError } from '../operations.ts'
 let taken = 0
 const waiting: (() => void)[] = []
 
+/** The next in line has the turn from here on, before anybody who comes later can take it. */
 const pass = (): void => {
-  taken -= 1
-  waiting.shift()?.()
+  const next = waiting.shift()
+  if (next === undefined) taken -= 1
+  else next()
 }
 
 /**
@@ -15,18 +17,22 @@ const pass = (): void => {
  * @throws OperationError Failed where the signal comes before the turn
  */
 export const turnOf = async (max: number, signal: AbortSignal): Promise<() => void> => {
-  while (taken >= max) {
-    if (signal.aborted) break
-    await new Promise<void>((resolve) => {
-      waiting.push(resolve)
-      signal.addEventListener('abort', () => resolve(), { once: true })
-    })
+  const ended = () => new OperationError('Failed', 'The check of the file was ended.')
+  if (signal.aborted) throw ended()
+  if (taken < max) {
+    taken += 1
+    return pass
   }
-  if (signal.aborted) {
-    // The turn that this one may have been woken for is another's.
-    waiting.shift()?.()
-    throw new OperationError('Failed', 'The check of the file was ended.')
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const leave = (): void => {
+    const place = waiting.indexOf(resolve)
+    // Not in line any more: the turn is its own already, and ends as every other.
+    if (place === -1) return
+    waiting.splice(place, 1)
+    reject(ended())
   }
-  taken += 1
+  waiting.push(resolve)
+  signal.addEventListener('abort', leave, { once: true })
+  await promise.finally(() => signal.removeEventListener('abort', leave))
   return pass
 }
