@@ -8,8 +8,8 @@ const CAUSES_MAX = 5
 const SECRETS: readonly (readonly [shape: RegExp, left: string])[] = [
   // Presigned logins, of MySQL and Valkey both.
   [/(X-Amz-(?:Signature|Security-Token|Credential)=)[^&\s"'\\]+/gi, '$1***'],
-  // A lock's token keeps its holder's name.
-  [/([\w-]{1,80}\/)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi, '$1***'],
+  // A lock's token keeps its holder's name, which may end in any character.
+  [/(\/)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi, '$1***'],
   [/(identified\s+(?:with\s+\S+\s+)?by\s+)'[^']*'/gi, '$1***'],
   [/("?(?:password|secretaccesskey|sessiontoken)"?\s*[:=]\s*)(?:"[^"]*"|'[^']*'|[^\s,;}"']+)/gi, '$1***'],
 ]

@@ -69,6 +69,7 @@ describe('an error in a log', () => {
 describe('a text', () => {
   test.each([
     [`the lock ${TOKEN} is lost`, 'the lock ARIA-2026-10-1/*** is lost'],
+    [`held by kim!/${UUID}`, 'held by kim!/***'],
     [LOGIN, 'group/?Action=connect&User=u&X-Amz-Security-Token=***&X-Amz-Signature=***'],
     [`create user 'a' identified by 'p4ss'`, `create user 'a' identified by ***`],
     ['{"username":"a","password":"p4ss"}', '{"username":"a","password":***}'],
