@@ -1,7 +1,7 @@
-import type { Slice } from '../functions/contract/words.ts'
+import { monthDate, type Slice } from '../functions/contract/words.ts'
 import type { DatabaseAddress } from '../functions/store/mysql/connection.ts'
 import { Database } from '../functions/store/mysql/database.ts'
-import { loadChunk } from '../functions/store/share-ratio.ts'
+import { LOAD_ROWS } from '../functions/store/row-format.ts'
 import { Fingerprint } from '../local/fingerprint.ts'
 import { generateTracks } from '../local/generate.ts'
 
@@ -16,9 +16,10 @@ export const loadOldRows = async (
 ): Promise<Fingerprint> => {
   const database = new Database(address)
   const fingerprint = new Fingerprint()
+  const key = [slice.distributorId, monthDate(slice.month)]
   let lines: string[] = []
   const flush = async () => {
-    if (lines.length > 0) await loadChunk(database, slice, Buffer.from(`${lines.join('\n')}\n`))
+    if (lines.length > 0) await database.load(LOAD_ROWS, key, Buffer.from(`${lines.join('\n')}\n`))
     lines = []
   }
   for (const track of generateTracks({ rows, seed, order: 'key' })) {

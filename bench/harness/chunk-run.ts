@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Metrics } from '@aws-lambda-powertools/metrics'
 
 import { planItems } from '../../functions/contract/chunks.ts'
-import { ExecutionInput, type Guarded, type JobMessage } from '../../functions/contract/messages.ts'
+import { type ChunkInput, ExecutionInput, type Guarded, type JobMessage } from '../../functions/contract/messages.ts'
 import type { Phase, Slice } from '../../functions/contract/words.ts'
 import { openJob } from '../../functions/job/open-job.ts'
 import { readHead } from '../../functions/job/read-head.ts'
@@ -10,16 +10,18 @@ import { runChunks } from '../../functions/job/run-chunks.ts'
 import { Sandbox } from '../../functions/job/services.ts'
 import type { Run } from '../../functions/job/task.ts'
 import { markDeleted, markRegistered } from '../../functions/job/transitions.ts'
-import { guardOf, markState } from '../../functions/store/job/guard.ts'
+import { acquisitionOf, guardExclusive } from '../../functions/store/job/guard.ts'
+import { exclusively } from '../../functions/store/job/held.ts'
 import {
   type DeleteRange,
   insertRegisterPlan,
   replaceDeletePlan,
   unmarkedChunks,
 } from '../../functions/store/job/ledger.ts'
+import { markState } from '../../functions/store/job/mark-state.ts'
 import { tryAcquire } from '../../functions/store/lock/acquire.ts'
 import { release } from '../../functions/store/lock/release.ts'
-import { exclusively } from '../../functions/store/mysql/transaction.ts'
+import { statement } from '../../functions/store/mysql/transaction.ts'
 import { deleteRange, loadChunk } from '../../functions/store/share-ratio.ts'
 import type { Stack } from '../../local/stack.ts'
 
@@ -97,16 +99,18 @@ const rangesOf = ({ manifest: { chunks } }: StagedFile): DeleteRange[] =>
 
 /** Works off a phase's items in lanes, as the Map does. @returns milliseconds */
 const inLanes = async ({ first: { database }, workers, guarded, staged }: ChunkRun, phase: Phase): Promise<number> => {
-  const items = planItems((await unmarkedChunks(database, guarded.job.id, phase)).map(({ number }) => number))
+  const chunks = await statement(database, (reader) => unmarkedChunks(reader, guarded.job.id, phase))
+  const items = planItems(chunks.map(({ number }) => number))
   const startedAt = performance.now()
+  const doItem = (run: Run, input: ChunkInput) =>
+    phase === 'delete'
+      ? runChunks(run, input, phase, { write: (tx, chunk) => deleteRange(tx, guarded.slice, chunk) })
+      : runChunks(run, input, phase, {
+          write: async (tx, { number }) =>
+            (await loadChunk(tx, guarded.slice, staged.bodies[number] ?? Buffer.alloc(0))).rows,
+        })
   const lane = async ({ run }: Worker): Promise<void> => {
-    for (let item = items.shift(); item !== undefined; item = items.shift())
-      await runChunks(run, { ...guarded, item }, phase, {
-        write: async (chunk) =>
-          phase === 'delete'
-            ? await deleteRange(run.database, guarded.slice, chunk)
-            : (await loadChunk(run.database, guarded.slice, staged.bodies[chunk.number] ?? Buffer.alloc(0))).rows,
-      })
+    for (let item = items.shift(); item !== undefined; item = items.shift()) await doItem(run, { ...guarded, item })
   }
   await Promise.all(workers.map(lane))
   return performance.now() - startedAt
@@ -116,7 +120,9 @@ const inLanes = async ({ first: { database }, workers, guarded, staged }: ChunkR
 export const deleteAll = async (run: ChunkRun, from: StagedFile): Promise<number> => {
   const { first } = run
   const { id } = run.guarded.job
-  await exclusively(first.database, id, () => replaceDeletePlan(first.database, id, rangesOf(from)))
+  await exclusively(first.database, id, async (held) =>
+    replaceDeletePlan(await guardExclusive(held, acquisitionOf(run.guarded), 'DELETING'), rangesOf(from)),
+  )
   const startedAt = performance.now()
   await inLanes(run, 'delete')
   await markDeleted(first, run.guarded)
@@ -127,9 +133,10 @@ export const deleteAll = async (run: ChunkRun, from: StagedFile): Promise<number
 export const registerAll = async (run: ChunkRun): Promise<number> => {
   const { first } = run
   const { id } = run.guarded.job
-  await exclusively(first.database, id, async () => {
-    await insertRegisterPlan(first.database, id, run.staged.manifest.chunks)
-    await markState(first.database, guardOf(run.guarded, 'DELETED'), 'REGISTERING')
+  await exclusively(first.database, id, async (held) => {
+    const guarded = await guardExclusive(held, acquisitionOf(run.guarded), 'DELETED')
+    await insertRegisterPlan(guarded, run.staged.manifest.chunks)
+    await markState(guarded, 'REGISTERING')
   })
   const startedAt = performance.now()
   await inLanes(run, 'register')

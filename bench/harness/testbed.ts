@@ -2,9 +2,10 @@ import { createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { closeSetting, openSetting, type Setting } from '../../demo/setting.ts'
-import type { Slice } from '../../functions/contract/words.ts'
-import { insertJob } from '../../functions/store/job/row.ts'
-import { deleteRange, planRanges } from '../../functions/store/share-ratio.ts'
+import { monthDate, type Slice } from '../../functions/contract/words.ts'
+import { insertJob } from '../../functions/store/job/fence.ts'
+import { transaction } from '../../functions/store/mysql/transaction.ts'
+import { planRanges } from '../../functions/store/share-ratio.ts'
 import { generateRatios } from '../../local/generate.ts'
 import { type Stack, startStack } from '../../local/stack.ts'
 import { bareDeleteMs, bareRegisterMs, LANES } from './floor.ts'
@@ -66,14 +67,16 @@ export const fileOf = (testbed: Pick<Testbed, 'files' | 'setting'>, rows: number
 const settleNeighbour = async (testbed: Testbed, slice: Slice, staged: StagedFile): Promise<void> => {
   await bareRegisterMs(testbed.stack, slice, staged)
   const { digest, rows, shareSum, chunks } = staged.manifest
-  const { id } = await insertJob(testbed.setting.database, slice, 1, {
-    token: 'bench/harness/neighbour',
-    execution: 'bench',
-    life: { startedMs: 0, redrives: 0 },
-    requestedBy: 'bench',
-    staged: { digest, rows, shareSum, chunks: chunks.length },
-    undo: false,
-  })
+  const { id } = await transaction(testbed.setting.database, (tx) =>
+    insertJob(tx, slice, undefined, {
+      token: 'bench/harness/neighbour',
+      execution: 'bench',
+      life: { startedMs: 0, redrives: 0 },
+      requestedBy: 'bench',
+      staged: { digest, rows, shareSum, chunks: chunks.length },
+      undo: false,
+    }),
+  )
   await testbed.setting.database.change(`update job set state = 'REGISTERED' where id = ?`, [id])
 }
 
@@ -121,8 +124,11 @@ export const closeTestbed = async ({ setting, stack }: Testbed): Promise<void> =
 
 /** Empties a slice behind the system's back; by ranges, so that it never walks over what it deleted. */
 export const emptySlice = async ({ setting: { database } }: Testbed, slice: Slice): Promise<void> => {
-  for (const [number, range] of (await planRanges(database, slice)).entries())
-    await deleteRange(database, slice, { ...range, number, object_digest: null })
+  for (const { from_isrc, before_isrc } of await planRanges(database, slice))
+    await database.change(
+      `delete from share_ratio where distributor_id = ? and settlement_month = ? and isrc >= ? and isrc < ?`,
+      [slice.distributorId, monthDate(slice.month), from_isrc, before_isrc ?? '~'],
+    )
 }
 
 /** Calm server, counters at zero: what precedes every measurement. */

@@ -10,9 +10,9 @@ import { deleteRange } from '../store/share-ratio.ts'
  */
 export const handler = task('DeleteChunk', ChunkInput, (input, run) =>
   runChunks(run, input, 'delete', {
-    write: async (chunk) => {
-      const rows = await deleteRange(run.database, input.slice, chunk)
-      if (rows !== chunk.row_count) await recordRows(run.database, input.job.id, 'delete', chunk.number, rows)
+    write: async (guarded, chunk) => {
+      const rows = await deleteRange(guarded, input.slice, chunk)
+      if (rows !== chunk.row_count) await recordRows(guarded, chunk.number, rows)
       return rows
     },
   }),

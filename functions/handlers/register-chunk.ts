@@ -14,13 +14,13 @@ import { loadChunk } from '../store/share-ratio.ts'
  */
 export const handler = task('RegisterChunk', ChunkInput, async (input, run) => {
   const { database, s3, env } = run
-  const job = await statement(database, () => readJob(database, input.job.id))
+  const job = await statement(database, (reader) => readJob(reader, input.job.id))
   const source = job?.source_digest ?? ''
   return await runChunks(run, input, 'register', {
     prepare: async ({ number, object_digest }) =>
       await readChunk(s3, env.BUCKET, source, { number, digest: object_digest ?? '' }),
-    write: async (chunk, body) => {
-      const { rows, warnings } = await loadChunk(database, input.slice, body)
+    write: async (guarded, chunk, body) => {
+      const { rows, warnings } = await loadChunk(guarded, input.slice, body)
       if (rows === chunk.row_count && warnings === 0) return rows
       throw new Failure(
         'ChunkMismatch',

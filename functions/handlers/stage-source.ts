@@ -21,8 +21,8 @@ import { statement } from '../store/mysql/transaction.ts'
  */
 export const handler = task('StageSource', StageSourceInput, async ({ request, execution }, run) => {
   const { database } = run
-  await statement(database, () => requireReady(database))
-  const distributor = await statement(database, () => findDistributor(database, request.distributor))
+  await requireReady(database)
+  const distributor = await statement(database, (reader) => findDistributor(reader, request.distributor))
   const slice: Slice = { distributorId: distributor.id, distributor: request.distributor, month: request.month }
   const source = 'undo' in request.source ? { staged: await previousSource(run, slice) } : request.source
   if ('staged' in request.source) await requireKnown(run, slice, request.source.staged)
@@ -41,7 +41,7 @@ export const handler = task('StageSource', StageSourceInput, async ({ request, e
  * A staged source carries no rules with it, so only one that the distributor's own rules let through may be named.
  */
 const requireKnown = async (run: Run, slice: Slice, digest: string): Promise<void> => {
-  if (await statement(run.database, () => knowsSource(run.database, slice.distributorId, digest))) return
+  if (await statement(run.database, (reader) => knowsSource(reader, slice.distributorId, digest))) return
   throw new Failure(
     'InvalidInput',
     `No job of ${slice.distributor} ever used the staged source ${digest}. Name the file by its key, so that it is validated under this distributor's rules.`,
@@ -50,7 +50,7 @@ const requireKnown = async (run: Run, slice: Slice, digest: string): Promise<voi
 
 /** OpenJob asks again, under the lock: by then another set may be the one to go back to. */
 const previousSource = async (run: Run, slice: Slice): Promise<string> => {
-  const job = await statement(run.database, () => undoTarget(run.database, slice))
+  const job = await statement(run.database, (reader) => undoTarget(reader, slice))
   if (job !== undefined) return job.source_digest
   throw new Failure(
     'NothingToUndo',

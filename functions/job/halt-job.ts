@@ -6,10 +6,13 @@ import { HALT_ERROR_CHARS_MAX } from '../contract/limits.ts'
 import type { HaltFromCatch, HaltFromStatusEvent, LockMessage } from '../contract/messages.ts'
 import type { Slice } from '../contract/words.ts'
 import { couldOpen, isSameStart, markEnded } from '../store/job/execution.ts'
+import { markHalted } from '../store/job/fence.ts'
+import { exclusively } from '../store/job/held.ts'
 import { writeEvent } from '../store/job/outbox.ts'
-import { haltJob, heldMs, isOpen, type JobRow, jobOfExecution, newestJob, readJob } from '../store/job/row.ts'
+import { heldMs, isOpen, type JobRow, jobOfExecution, newestJob, readJob } from '../store/job/row.ts'
 import { release } from '../store/lock/release.ts'
-import { exclusively, raising, statement, transaction } from '../store/mysql/transaction.ts'
+import { RAISING, statement, transaction } from '../store/mysql/transaction.ts'
+import type { Tx } from '../store/mysql/tx.ts'
 import type { Run } from './task.ts'
 
 /** What was done. Nothing to halt is a normal answer: the job is another run's, closed, REGISTERED or halted already. */
@@ -28,12 +31,12 @@ export const haltFromCatch = async (run: Run, input: z.infer<typeof HaltFromCatc
   const isOwn = (job: JobRow): boolean =>
     job.lock_token === input.lock.token ||
     (job.execution === input.execution && job.id === input.job?.id && job.fence === input.job.fence)
-  const newest = await statement(database, () => newestJob(database, input.slice))
+  const newest = await statement(database, (reader) => newestJob(reader, input.slice))
   const { Error: error, Cause: cause } = input.failure
   const halted =
     newest !== undefined &&
     isOwn(newest) &&
-    (await raise(run, newest.id, isOwn, {
+    (await haltJob(run, newest.id, isOwn, {
       ...input.slice,
       execution: input.execution,
       error,
@@ -61,14 +64,14 @@ export const haltFromStatusEvent = async (
   const { executionArn: execution, status, startDate: startedMs, redriveCount } = event.detail
   if (!couldOpen(execution)) return { halted: false, job: null, released: false }
   const life = { startedMs, redrives: redriveCount ?? 0 }
-  await raising(database, () => transaction(database, () => markEnded(database, execution, life)))
+  await transaction(database, (tx) => markEnded(tx, execution, life), RAISING)
   const isItsLife = (job: JobRow): boolean =>
     isSameStart(job.execution_started_ms, startedMs) && job.execution_redrives <= (redriveCount ?? Number.MAX_VALUE)
-  const found = await statement(database, () => jobOfExecution(database, execution))
+  const found = await statement(database, (reader) => jobOfExecution(reader, execution))
   if (found === undefined || !isItsLife(found)) return { halted: false, job: null, released: false }
   const halted =
     isOpen(found) &&
-    (await raise(run, found.id, (job) => job.lock_token === found.lock_token && job.fence === found.fence, {
+    (await haltJob(run, found.id, (job) => job.lock_token === found.lock_token && job.fence === found.fence, {
       distributor: found.distributor,
       month: found.month,
       execution,
@@ -92,30 +95,31 @@ export type Reason = Pick<Slice, 'distributor' | 'month'> & {
  *
  * @param also more to write in the same transaction, from the row as it was before
  */
-export const raise = async (
+export const haltJob = async (
   run: Run,
   id: number,
   isOwn: (job: JobRow) => boolean,
   reason: Reason,
-  also: (job: JobRow) => Promise<void> = async () => undefined,
+  also: (tx: Tx, job: JobRow) => Promise<void> = async () => undefined,
 ): Promise<boolean> => {
   const { database } = run
   let raisedTo: number | undefined
   let held = 0
-  const halted = await exclusively(database, id, async () => {
-    const job = await readJob(database, id)
+  const halted = await exclusively(database, id, async (tx) => {
+    const job = await readJob(tx, id)
     // Run again because the reply to COMMIT was lost, it meets its own work.
     if (job !== undefined && job.fence === raisedTo && job.halt_error === fitting(reason.error, HALT_ERROR_CHARS_MAX))
       return true
     if (job === undefined || !isOwn(job)) return false
-    if (!(await haltJob(database, job, reason.error, reason.cause))) return false
+    const issued = await markHalted(tx, job, reason.error, reason.cause)
+    if (issued === 'moved on') return false
     const { distributor, month, error, cause, execution = job.execution } = reason
     const event = { distributor, month, execution, error, cause }
-    await writeEvent(database, id, 'JobHalted', { ...event, job: id, state: job.state, fence: job.fence + 1 })
-    await also(job)
-    raisedTo = job.fence + 1
+    await writeEvent(tx, id, 'JobHalted', { ...event, job: id, state: job.state, fence: issued.fence })
+    await also(tx, job)
+    raisedTo = issued.fence
     // Asked within the transaction: behind its commit a lost connection would make a halt that is done look failed.
-    held = await heldMs(database, id)
+    held = await heldMs(tx, id)
     return true
   })
   if (halted) {

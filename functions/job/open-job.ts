@@ -2,9 +2,12 @@ import { Failure } from '../contract/failures.ts'
 import type { JobMessage, OpenJobInput } from '../contract/messages.ts'
 import { sliceName } from '../contract/words.ts'
 import { type Life, mayOpen } from '../store/job/execution.ts'
-import { closeJob, insertJob, isOpen, type JobRow, newestJob, type Opening, takeOverJob } from '../store/job/row.ts'
+import { closeJob, type Fence, insertJob, type Opening, takeOverJob } from '../store/job/fence.ts'
+import { exclusively } from '../store/job/held.ts'
+import { isOpen, type JobRow, newestJob } from '../store/job/row.ts'
 import { undoTarget } from '../store/job/undo-target.ts'
-import { exclusively, isDuplicateKey, raising, statement, transaction } from '../store/mysql/transaction.ts'
+import { isDuplicateKey, RAISING, statement, transaction } from '../store/mysql/transaction.ts'
+import type { Tx } from '../store/mysql/tx.ts'
 import { requireHead, requireUndo } from './expectation.ts'
 import type { Run } from './task.ts'
 
@@ -15,9 +18,9 @@ import type { Run } from './task.ts'
  * Superseded
  *
  * - the token that opened the newest job already: the same answer again, nothing changes;
- * - no open job: a new one in DELETING, fence = the head's + 1;
- * - an open job of the same source: taken over, fence + 1, halt cleared, its state kept;
- * - an open job of another source: JobOpenError, or with `supersede` closed (fence + 1) and a new one (fence + 2);
+ * - no open job: a new one in DELETING;
+ * - an open job of the same source: taken over, halt cleared, its state kept;
+ * - an open job of another source: JobOpenError, or with `supersede` closed and a new one;
  * - newest job REGISTERED with the same source: nothing to do, unless `force`.
  *
  * All of it only where the head is also the one that the request expects, if it expects any, and an undo only where it
@@ -31,13 +34,13 @@ import type { Run } from './task.ts'
  */
 export const openJob = async (run: Run, input: OpenJobInput): Promise<JobMessage> => {
   const { database } = run
-  const newest = await statement(database, () => newestJob(database, input.slice))
+  const newest = await statement(database, (reader) => newestJob(reader, input.slice))
   const life = lifeOf(input)
-  const decide = async () => {
-    if (!(await mayOpen(database, input.execution, life))) throw ended(input)
-    return await decideOn(run, input, life, await newestJob(database, input.slice))
+  const decide = async (tx: Tx) => {
+    if (!(await mayOpen(tx, input.execution, life))) throw ended(input)
+    return await decideOn(tx, input, life, await newestJob(tx, input.slice))
   }
-  const decideWithoutRow = () => raising(database, () => transaction(database, decide))
+  const decideWithoutRow = () => transaction(database, decide, RAISING)
   try {
     // The newest job's row is taken exclusively, open or not: a raise waits for chunks in flight and shuts out later
     // ones.
@@ -57,16 +60,15 @@ export const openJob = async (run: Run, input: OpenJobInput): Promise<JobMessage
 
 const lifeOf = ({ life }: OpenJobInput): Life => ({ startedMs: Date.parse(life.startedAt), redrives: life.redrives })
 
-const decideOn = async (run: Run, input: OpenJobInput, life: Life, newest: JobRow | undefined): Promise<JobMessage> => {
-  const { database } = run
+const decideOn = async (tx: Tx, input: OpenJobInput, life: Life, newest: JobRow | undefined): Promise<JobMessage> => {
   const { request, head, own, slice, staged } = input
-  if (newest?.lock_token === input.lock.token) return opened(newest, newest.fence, 'repeated')
+  if (newest?.lock_token === input.lock.token) return opened(newest, newest, 'repeated')
   if (newest?.id !== head?.job || newest?.fence !== head?.fence)
     throw superseded(input, 'another run opened the job since the lock was acquired')
   if (own !== null && (newest?.id !== own.id || newest.fence !== own.fence || newest.execution !== input.execution))
     throw superseded(input, `job ${own.id} does not carry this run and fence ${own.fence} any more`)
   if (own === null) requireHead(slice, request.expect, input.execution, newest)
-  if (own === null && 'undo' in request.source) requireUndo(slice, staged.digest, await undoTarget(database, slice))
+  if (own === null && 'undo' in request.source) requireUndo(slice, staged.digest, await undoTarget(tx, slice))
 
   const opening: Opening = {
     token: input.lock.token,
@@ -77,20 +79,22 @@ const decideOn = async (run: Run, input: OpenJobInput, life: Life, newest: JobRo
     undo: 'undo' in request.source,
   }
   const sameSource = newest?.source_digest === staged.digest
-  if (newest === undefined) return await create(run, input, 1, opening, 'opened')
+  if (newest === undefined) return await create(tx, input, undefined, opening, 'opened')
   if (isOpen(newest)) {
     // With supersede and force together even the same source starts over: the way out when strangers wrote rows.
     if (sameSource && !(request.supersede && request.force && own === null)) {
-      if (!(await takeOverJob(database, newest, opening))) throw superseded(input, 'the job moved on')
-      return opened(newest, newest.fence + 1, 'taken over')
+      const issued = await takeOverJob(tx, newest, opening)
+      if (issued === 'moved on') throw superseded(input, 'the job moved on')
+      return opened(newest, issued, 'taken over')
     }
     if (!request.supersede) throw jobOpen(newest, slice)
-    if (!(await closeJob(database, newest))) throw superseded(input, 'the job moved on')
-    return await create(run, input, newest.fence + 2, opening, 'superseding')
+    const closed = await closeJob(tx, newest)
+    if (closed === 'moved on') throw superseded(input, 'the job moved on')
+    return await create(tx, input, closed, opening, 'superseding')
   }
   // A run that comes back after LockLost and finds its own job REGISTERED is done, forced or not.
-  if (sameSource && (!request.force || own !== null)) return opened(newest, newest.fence, 'already registered')
-  return await create(run, input, newest.fence + 1, opening, 'opened')
+  if (sameSource && (!request.force || own !== null)) return opened(newest, newest, 'already registered')
+  return await create(tx, input, newest, opening, 'opened')
 }
 
 /**
@@ -99,14 +103,14 @@ const decideOn = async (run: Run, input: OpenJobInput, life: Life, newest: JobRo
  * insert then breaks neither key, and deletes what was just registered under an older fence. From the insert on our key
  * keeps others out, so whatever came before is committed and seen here.
  */
-const create = async (run: Run, input: OpenJobInput, fence: number, opening: Opening, outcome: string) => {
-  const { id } = await insertJob(run.database, input.slice, fence, opening)
-  const newest = await newestJob(run.database, input.slice)
+const create = async (tx: Tx, input: OpenJobInput, last: Fence | undefined, opening: Opening, outcome: string) => {
+  const { id, fence } = await insertJob(tx, input.slice, last, opening)
+  const newest = await newestJob(tx, input.slice)
   if (newest?.id !== id) throw superseded(input, 'another run opened a newer job since the lock was acquired')
   return { id, fence, state: 'DELETING', outcome } as const
 }
 
-const opened = (job: JobRow, fence: number, outcome: string): JobMessage => ({
+const opened = (job: JobRow, { fence }: Fence, outcome: string): JobMessage => ({
   id: job.id,
   fence,
   state: job.state,

@@ -38,7 +38,7 @@ type Delivered = { readonly ending: (typeof FILE_ENDINGS)[number]; readonly mark
  */
 export const planMonth = async (run: Run, { request, monthsBack }: PlanMonthInput): Promise<PlanMonthOutput> => {
   const month = 'month' in request ? request.month : monthAt(request.scheduledAt, monthsBack)
-  const slices = await statement(run.database, () => activeSlices(run.database, month))
+  const slices = await statement(run.database, (reader) => activeSlices(reader, month))
   if (slices.length > DISTRIBUTORS_MAX)
     throw new Failure(
       'InvalidInput',

@@ -1,8 +1,8 @@
 import { PublishCommand } from '@aws-sdk/client-sns'
 import { isFailure, messageOf } from '../contract/failures.ts'
 import { PUBLISH_BUDGET_MS } from '../contract/limits.ts'
-import { markPublished, markRefused, type OutboxEvent, pendingEvents } from '../store/job/outbox.ts'
-import { statement } from '../store/mysql/transaction.ts'
+import { type Marked, markPublished, markRefused, type OutboxEvent, pendingEvents } from '../store/job/outbox.ts'
+import { repeatable, statement } from '../store/mysql/transaction.ts'
 import type { Run } from './task.ts'
 import { isEventRefused } from './topic-answer.ts'
 
@@ -23,7 +23,7 @@ export type PublishReport = {
  */
 export const publishEvents = async (run: Run, job?: number): Promise<PublishReport> => {
   const { database } = run
-  const events = await statement(database, () => pendingEvents(database, job))
+  const events = await statement(database, (reader) => pendingEvents(reader, job))
   const startedAt = performance.now()
   let [published, refused] = [0, 0]
   for (const event of events) {
@@ -32,13 +32,15 @@ export const publishEvents = async (run: Run, job?: number): Promise<PublishRepo
       await send(run, event)
     } catch (error) {
       if (isFailure(error, 'InvocationOver')) throw error
-      if (await setAside(run, event, error)) {
-        refused += 1
-        continue
-      }
-      return { published, refused, pending: events.length - published - refused, failure: messageOf(error) }
+      const became = await setAside(run, event, error)
+      if (became === 'left')
+        return { published, refused, pending: events.length - published - refused, failure: messageOf(error) }
+      if (became === 'marked') refused += 1
+      else published += 1
+      continue
     }
-    await statement(database, () => markPublished(database, event.id))
+    // Marked now or by another publisher before: either way it is out.
+    await repeatable(database, (one) => markPublished(one, event.id))
     published += 1
   }
   return { published, refused, pending: events.length - published - refused }
@@ -62,15 +64,14 @@ const send = async ({ sns, env }: Run, event: OutboxEvent): Promise<void> => {
   )
 }
 
-/** Notes an event that the topic refused. @returns false where it was not the event that was refused */
-const setAside = async ({ database, logger }: Run, event: OutboxEvent, error: unknown): Promise<boolean> => {
+/** Notes an event that the topic refused. Left: it was not the event that was refused. */
+const setAside = async ({ database, logger }: Run, event: OutboxEvent, error: unknown): Promise<Marked | 'left'> => {
   const details = { event: event.event_id, eventType: event.type, eventJob: event.job_id, error: error as Error }
   if (!isEventRefused(error)) {
     logger.warn('the topic did not take an event; it stays in the outbox', details)
-    return false
+    return 'left'
   }
   logger.warn('the topic refuses an event: it is set aside for an hour; see outbox-refused in docs/runbook.md', details)
   const said = `${(error as Error).name}: ${messageOf(error)}`
-  await statement(database, () => markRefused(database, event.id, said))
-  return true
+  return await repeatable(database, (one) => markRefused(one, event.id, said))
 }

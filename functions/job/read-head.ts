@@ -6,6 +6,6 @@ import type { Run } from './task.ts'
 
 /** The newest job of a slice and its fence; null before the first. */
 export const readHead = async (run: Run, slice: Slice): Promise<Head | null> => {
-  const newest = await statement(run.database, () => newestJob(run.database, slice))
+  const newest = await statement(run.database, (reader) => newestJob(reader, slice))
   return newest === undefined ? null : { job: newest.id, fence: newest.fence }
 }

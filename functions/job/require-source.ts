@@ -1,5 +1,5 @@
 import type { Guarded } from '../contract/messages.ts'
-import { guardExclusive, guardOf } from '../store/job/guard.ts'
+import { acquisitionOf, requireOurs } from '../store/job/guard.ts'
 import { statement } from '../store/mysql/transaction.ts'
 import { requireObjects } from '../store/s3/staged.ts'
 import type { Run } from './task.ts'
@@ -15,6 +15,6 @@ export const requireSource = async (run: Run, input: Guarded): Promise<void> => 
   const { database, s3, env } = run
   // First, as in every task: a run that lost its lock acquires a new one, even if more is wrong.
   await verifyLock(run, input)
-  const { source_digest } = await statement(database, () => guardExclusive(database, guardOf(input, 'DELETING')))
+  const { source_digest } = await statement(database, (reader) => requireOurs(reader, acquisitionOf(input), 'DELETING'))
   await requireObjects(s3, env.BUCKET, source_digest)
 }

@@ -4,18 +4,23 @@ import { Failure } from '../contract/failures.ts'
 import { CHUNK_RESERVE_MS } from '../contract/limits.ts'
 import type { ChunkInput } from '../contract/messages.ts'
 import { type Phase, STATE_OF_PHASE } from '../contract/words.ts'
-import { guardOf, guardShared } from '../store/job/guard.ts'
+import { acquisitionOf, type GuardedTx, guardShared } from '../store/job/guard.ts'
 import { type LedgerChunk, markChunk, unmarkedChunks } from '../store/job/ledger.ts'
 import { statement, transaction } from '../store/mysql/transaction.ts'
 import type { Run } from './task.ts'
 import { verifyLock } from './verify-lock.ts'
 
 /** How a phase treats a chunk. `prepare`, if any, runs ahead of the transaction, while the chunk before is written. */
-type ChunkWork<Prepared> = {
-  readonly prepare?: (chunk: LedgerChunk) => Promise<Prepared>
+type ChunkWork<Of extends Phase, Prepared> = Preparing<Prepared> & {
   /** Changes the rows inside the transaction. @returns rows changed */
-  readonly write: (chunk: LedgerChunk, prepared: Prepared) => Promise<number>
+  readonly write: (
+    guarded: GuardedTx<(typeof STATE_OF_PHASE)[Of]>,
+    chunk: LedgerChunk,
+    prepared: Prepared,
+  ) => Promise<number>
 }
+
+type Preparing<Prepared> = { readonly prepare?: (chunk: LedgerChunk) => Promise<Prepared> }
 
 /**
  * The next chunk is prepared once this one's statements are on their way: done at once, the work would delay each of
@@ -33,16 +38,17 @@ const PREPARE_DELAY_MS = 25
  *
  * @throws Failure OutOfTime with chunks left (the engine calls again at once); LockLost, StaleFence, and what `write` throws
  */
-export const runChunks = async <Prepared>(
+export const runChunks = async <Of extends Phase, Prepared>(
   run: Run,
   input: ChunkInput,
-  phase: Phase,
-  work: ChunkWork<Prepared>,
+  phase: Of,
+  work: ChunkWork<Of, Prepared>,
 ): Promise<{ chunks: number; rows: number }> => {
   const { database, metrics } = run
   const { id } = input.job
-  const guard = guardOf(input, STATE_OF_PHASE[phase])
-  const chunks = await statement(database, () => unmarkedChunks(database, id, phase, input.item.from, input.item.to))
+  const chunks = await statement(database, (reader) =>
+    unmarkedChunks(reader, id, phase, input.item.from, input.item.to),
+  )
   let rows = 0
   let ahead = prepareAhead(work, chunks[0])
   for (const [index, chunk] of chunks.entries()) {
@@ -53,11 +59,11 @@ export const runChunks = async <Prepared>(
     ahead = prepareAhead(work, chunks[index + 1], PREPARE_DELAY_MS)
     await verifyLock(run, input)
     const startedAt = performance.now()
-    rows += await transaction(database, async () => {
-      await guardShared(database, guard)
-      if (!(await markChunk(database, id, phase, chunk.number))) return 0
+    rows += await transaction(database, async (tx) => {
+      const guarded = await guardShared(tx, acquisitionOf(input), STATE_OF_PHASE[phase])
+      if ((await markChunk(guarded, chunk.number)) === 'marked before') return 0
       // `prepared` belongs to this chunk: it was asked for with `chunk` one turn earlier.
-      return await work.write(chunk, prepared as Prepared)
+      return await work.write(guarded, chunk, prepared as Prepared)
     })
     metrics.addMetric('chunk.duration', MetricUnit.Milliseconds, performance.now() - startedAt)
   }
@@ -71,7 +77,7 @@ const requireTime = (run: Run, { job }: ChunkInput, done: number, all: number): 
   throw new Failure('OutOfTime', `Stopped after ${done} of ${all} chunks; the rest follows at once`, job)
 }
 
-const prepareAhead = <Prepared>({ prepare }: ChunkWork<Prepared>, chunk: LedgerChunk | undefined, delayMs = 0) => {
+const prepareAhead = <Prepared>({ prepare }: Preparing<Prepared>, chunk: LedgerChunk | undefined, delayMs = 0) => {
   if (prepare === undefined || chunk === undefined) return Promise.resolve(undefined)
   const prepared = sleep(delayMs).then(() => prepare(chunk))
   // If the chunk before fails, nobody awaits this one: its own failure must not end the process.

@@ -19,13 +19,13 @@ import { lendClient } from '../store/invocation/lent-client.ts'
 import { type LockClient, openLockClient } from '../store/lock/client.ts'
 import { lendLock, type OpenLockClient } from '../store/lock/lend.ts'
 import { keptConnection } from '../store/mysql/connected.ts'
-import { Database } from '../store/mysql/database.ts'
+import { Database, type LentDatabase } from '../store/mysql/database.ts'
 import { safeLogValue } from './safe-error.ts'
 
 /** What one invocation works with. It owns all of this until it ends; nothing of it works afterwards. */
 export type Services = {
   readonly env: Env
-  readonly database: Database
+  readonly database: LentDatabase
   readonly lock: () => Promise<LockClient>
   readonly s3: S3Client
   readonly sns: SNSClient

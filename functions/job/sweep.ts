@@ -8,7 +8,7 @@ import { unregistered } from '../store/job/month.ts'
 import { type QuietJob, quietJobs, standing } from '../store/job/quiet.ts'
 import { inspect } from '../store/lock/inspect.ts'
 import { statement } from '../store/mysql/transaction.ts'
-import { raise } from './halt-job.ts'
+import { haltJob } from './halt-job.ts'
 import { type PublishReport, publishEvents } from './publish-events.ts'
 import type { Run } from './task.ts'
 
@@ -41,7 +41,7 @@ export type SweepReport = {
 export const sweep = async (run: Run, input: SweepInput, quietS?: number): Promise<SweepReport> => {
   const jobs = await haltQuietJobs(run, quietS)
   const { published, refused, pending } = await publishAll(run)
-  const { open, halted, outboxAgeS, setAside } = await statement(run.database, () => standing(run.database))
+  const { open, halted, outboxAgeS, setAside } = await statement(run.database, (reader) => standing(reader))
   run.metrics.addMetric('job.open', MetricUnit.Count, open)
   run.metrics.addMetric('job.open.halted', MetricUnit.Count, halted)
   run.metrics.addMetric('outbox.age', MetricUnit.Seconds, outboxAgeS ?? 0)
@@ -73,7 +73,7 @@ async function* allQuietJobs(run: Run, quietS?: number): AsyncGenerator<QuietJob
   let page: QuietJob[] = []
   do {
     const last = page.at(-1)
-    page = await statement(run.database, () => quietJobs(run.database, quietS, last))
+    page = await statement(run.database, (reader) => quietJobs(reader, quietS, last))
     for (const job of page) {
       if (run.remainingMs() < SWEEP_RESERVE_MS) return
       yield job
@@ -98,7 +98,7 @@ const lockOf = async (run: Run, job: QuietJob): Promise<'held' | 'free' | 'unkno
  * a newer fence, or another token where the database went back to an earlier moment.
  */
 const halt = (run: Run, job: QuietJob): Promise<boolean> =>
-  raise(run, job.id, (row) => row.fence === job.fence && row.lock_token === job.lock_token, {
+  haltJob(run, job.id, (row) => row.fence === job.fence && row.lock_token === job.lock_token, {
     distributor: job.distributor,
     month: job.month,
     execution: job.execution,
@@ -125,7 +125,7 @@ const publishAll = async (run: Run): Promise<PublishReport> => {
  */
 const lookForOverdue = async (run: Run, { registeredByDay, monthsBack }: SweepInput): Promise<number> => {
   const month = monthDue(new Date(), registeredByDay, monthsBack)
-  const overdue = month === null ? [] : await statement(run.database, () => unregistered(run.database, month))
+  const overdue = month === null ? [] : await statement(run.database, (reader) => unregistered(reader, month))
   run.metrics.addMetric('month.overdue', MetricUnit.Count, overdue.length)
   if (overdue.length > 0)
     run.logger.warn('the month is overdue', {

@@ -4,11 +4,14 @@ import { Failure } from '../contract/failures.ts'
 import { DELETE_PLANS_MAX } from '../contract/limits.ts'
 import type { Guarded, ItemsOutput, JobMessage } from '../contract/messages.ts'
 import { type Phase, sliceName } from '../contract/words.ts'
-import { countDeletePlan, type Guard, guardExclusive, guardOf, markState } from '../store/job/guard.ts'
+import { type Acquisition, acquisitionOf, guardExclusive, requireOurs } from '../store/job/guard.ts'
+import { exclusively } from '../store/job/held.ts'
 import { insertRegisterPlan, progressOf, replaceDeletePlan, unmarkedChunks } from '../store/job/ledger.ts'
+import { countDeletePlan, markState } from '../store/job/mark-state.ts'
 import { writeEvent } from '../store/job/outbox.ts'
 import { heldMs } from '../store/job/row.ts'
-import { exclusively, statement } from '../store/mysql/transaction.ts'
+import { statement } from '../store/mysql/transaction.ts'
+import type { Reader } from '../store/mysql/tx.ts'
 import { readManifest } from '../store/s3/staged.ts'
 import { isSliceEmpty, planRanges, totalsOf } from '../store/share-ratio.ts'
 import type { Run } from './task.ts'
@@ -25,13 +28,13 @@ export const planDelete = async (run: Run, input: Guarded): Promise<ItemsOutput>
   await verifyLock(run, input)
   // The walk may take seconds in a large slice, so it runs before the row is taken. Rows that appear after it fall into
   // one of its ranges, or MarkDeleted finds them and sends the job back here.
-  const ranges = await statement(database, () => planRanges(database, input.slice))
-  const guard = guardOf(input, 'DELETING')
-  return await exclusively(database, guard.id, async () => {
-    await guardExclusive(database, guard)
-    await countDeletePlan(database, guard)
-    await replaceDeletePlan(database, guard.id, ranges)
-    return await itemsOf(run, guard.id, 'delete')
+  const ranges = await statement(database, (reader) => planRanges(reader, input.slice))
+  const by = acquisitionOf(input)
+  return await exclusively(database, by.id, async (held) => {
+    const guarded = await guardExclusive(held, by, 'DELETING')
+    await countDeletePlan(guarded)
+    await replaceDeletePlan(guarded, ranges)
+    return await itemsOf(guarded, by.id, 'delete')
   })
 }
 
@@ -43,14 +46,14 @@ export const planDelete = async (run: Run, input: Guarded): Promise<ItemsOutput>
 export const markDeleted = async (run: Run, input: Guarded): Promise<JobMessage> => {
   const { database } = run
   await verifyLock(run, input)
-  const guard = guardOf(input, 'DELETING')
-  return await exclusively(database, guard.id, async () => {
-    const job = await guardExclusive(database, guard, 'DELETED')
-    if (job.state === 'DELETING') {
-      const progress = await progressOf(database, guard.id, 'delete')
-      if (progress.marked < progress.chunks || !(await isSliceEmpty(database, input.slice)))
-        throw notEmpty(input, job.delete_plans)
-      await markState(database, guard, 'DELETED')
+  const by = acquisitionOf(input)
+  return await exclusively(database, by.id, async (held) => {
+    const guarded = await guardExclusive(held, by, 'DELETING', 'DELETED')
+    if (guarded.state === 'DELETING') {
+      const progress = await progressOf(guarded, by.id, 'delete')
+      if (progress.marked < progress.chunks || !(await isSliceEmpty(guarded, input.slice)))
+        throw notEmpty(input, guarded.job.delete_plans)
+      await markState(guarded, 'DELETED')
     }
     return { ...input.job, state: 'DELETED' }
   })
@@ -75,16 +78,16 @@ const notEmpty = (input: Guarded, plans: number): Failure => {
 export const beginRegistering = async (run: Run, input: Guarded): Promise<ItemsOutput> => {
   const { database } = run
   await verifyLock(run, input)
-  const guard = guardOf(input, 'DELETED')
-  const { source_digest } = await statement(database, () => guardExclusive(database, guard, 'REGISTERING'))
+  const by = acquisitionOf(input)
+  const { source_digest } = await statement(database, (reader) => requireOurs(reader, by, 'DELETED', 'REGISTERING'))
   const manifest = await readManifest(run.s3, run.env.BUCKET, source_digest)
-  return await exclusively(database, guard.id, async () => {
-    const job = await guardExclusive(database, guard, 'REGISTERING')
-    if (job.state === 'DELETED') {
-      await insertRegisterPlan(database, guard.id, manifest.chunks)
-      await markState(database, guard, 'REGISTERING')
+  return await exclusively(database, by.id, async (held) => {
+    const guarded = await guardExclusive(held, by, 'DELETED', 'REGISTERING')
+    if (guarded.state === 'DELETED') {
+      await insertRegisterPlan(guarded, manifest.chunks)
+      await markState(guarded, 'REGISTERING')
     }
-    return await itemsOf(run, guard.id, 'register')
+    return await itemsOf(guarded, by.id, 'register')
   })
 }
 
@@ -96,29 +99,30 @@ export const beginRegistering = async (run: Run, input: Guarded): Promise<ItemsO
 export const markRegistered = async (run: Run, input: Guarded): Promise<JobMessage> => {
   const { database } = run
   await verifyLock(run, input)
-  const guard = guardOf(input, 'REGISTERING')
+  const by = acquisitionOf(input)
   // Counting may take seconds in a large slice, so it runs before the row is taken. Every chunk is marked by then, so
   // nothing changes the slice behind it but a run with a newer fence, which the guard finds.
-  const counted = await statement(database, () => countRegistered(run, guard, input.slice))
-  return await exclusively(database, guard.id, async () => {
-    const job = await guardExclusive(database, guard, 'REGISTERED')
-    if (job.state === 'REGISTERING') {
+  const counted = await statement(database, (reader) => countRegistered(reader, by, input.slice))
+  return await exclusively(database, by.id, async (held) => {
+    const guarded = await guardExclusive(held, by, 'REGISTERING', 'REGISTERED')
+    if (guarded.state === 'REGISTERING') {
+      const { job } = guarded
       // Again, with the row held: a restore of the database may have taken chunks back behind the count, marks and all.
-      await requireEveryMark(run, guard)
-      const totals = counted ?? (await totalsOf(database, input.slice))
+      await requireEveryMark(guarded, by)
+      const totals = counted ?? (await totalsOf(guarded, input.slice))
       if (totals.rows !== Number(job.source_rows) || totals.shareSum !== job.source_share_sum)
         throw new Failure(
           'SliceMismatch',
           `${sliceName(input.slice)} holds ${totals.rows} rows summing to ${totals.shareSum}, the file has ${job.source_rows} summing to ${job.source_share_sum}: another program wrote to the slice. Stop it, then start again with "supersede" and "force".`,
-          { job: guard.id, fence: guard.fence, state: guard.state },
+          { job: by.id, fence: by.fence, state: guarded.state },
         )
-      await markState(database, guard, 'REGISTERED')
-      run.metrics.addMetric('lock.hold.duration', MetricUnit.Milliseconds, await heldMs(database, guard.id))
-      await writeEvent(database, guard.id, 'JobRegistered', {
+      await markState(guarded, 'REGISTERED')
+      run.metrics.addMetric('lock.hold.duration', MetricUnit.Milliseconds, await heldMs(guarded, by.id))
+      await writeEvent(guarded, by.id, 'JobRegistered', {
         distributor: input.slice.distributor,
         month: input.slice.month,
-        job: guard.id,
-        fence: guard.fence,
+        job: by.id,
+        fence: by.fence,
         source: job.source_digest,
         rows: totals.rows,
         shareSum: totals.shareSum,
@@ -129,26 +133,25 @@ export const markRegistered = async (run: Run, input: Guarded): Promise<JobMessa
 }
 
 /** What the slice holds once every chunk is marked; null where the job is REGISTERED already. */
-const countRegistered = async (run: Run, guard: Guard, slice: Guarded['slice']) => {
-  const { database } = run
-  const job = await guardExclusive(database, guard, 'REGISTERED')
-  if (job.state === 'REGISTERED') return null
-  await requireEveryMark(run, guard)
-  return await totalsOf(database, slice)
+const countRegistered = async (reader: Reader, by: Acquisition, slice: Guarded['slice']) => {
+  const { state } = await requireOurs(reader, by, 'REGISTERING', 'REGISTERED')
+  if (state === 'REGISTERED') return null
+  await requireEveryMark(reader, by)
+  return await totalsOf(reader, slice)
 }
 
 /** @throws Failure ChunksUnfinished */
-const requireEveryMark = async ({ database }: Run, guard: Guard): Promise<void> => {
-  const progress = await progressOf(database, guard.id, 'register')
+const requireEveryMark = async (reader: Reader, by: Acquisition): Promise<void> => {
+  const progress = await progressOf(reader, by.id, 'register')
   if (progress.marked === progress.chunks && progress.chunks > 0) return
   throw new Failure(
     'ChunksUnfinished',
     `${progress.marked} of ${progress.chunks} chunks are registered; resume the job`,
-    { job: guard.id, fence: guard.fence, state: guard.state },
+    { job: by.id, fence: by.fence, state: 'REGISTERING' },
   )
 }
 
-const itemsOf = async (run: Run, job: number, phase: Phase): Promise<ItemsOutput> => {
-  const chunks = await unmarkedChunks(run.database, job, phase)
+const itemsOf = async (reader: Reader, job: number, phase: Phase): Promise<ItemsOutput> => {
+  const chunks = await unmarkedChunks(reader, job, phase)
   return { chunks: chunks.length, items: planItems(chunks.map((chunk) => chunk.number)) }
 }

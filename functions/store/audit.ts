@@ -3,9 +3,10 @@ import { fitting } from '../contract/fitting.ts'
 import { CALLER_CHARS_MAX, EXECUTION_NAME_CHARS_MAX, WHY_CHARS_MAX } from '../contract/limits.ts'
 import type { AuditAction, AuditLine } from '../contract/reports.ts'
 import { monthDate } from '../contract/words.ts'
-import type { Database, Param } from './mysql/database.ts'
+import type { LentDatabase } from './mysql/database.ts'
 import { isoTime } from './mysql/time.ts'
 import { transaction } from './mysql/transaction.ts'
+import type { Param, Reader, Tx } from './mysql/tx.ts'
 
 /** What a line says besides its number and moment. `execution` may be an ARN; its name is what is kept. */
 export type AuditEntry = Pick<AuditLine, 'caller' | 'action' | 'distributor' | 'why' | 'detail'> &
@@ -16,9 +17,9 @@ export type AuditEntry = Pick<AuditLine, 'caller' | 'action' | 'distributor' | '
  *
  * @returns the line's number
  */
-export const writeAudit = async (database: Database, entry: AuditEntry): Promise<number> => {
+export const writeAudit = async (tx: Tx, entry: AuditEntry): Promise<number> => {
   const { caller, action, distributor, month, job, execution, why, detail } = entry
-  const { insertId } = await database.change(
+  const { insertId } = await tx.change(
     `insert into audit (caller, action, distributor, settlement_month, job_id, execution, why, detail)
      values (?, ?, ?, ?, ?, ?, ?, ?)`,
     [
@@ -42,20 +43,20 @@ export const writeAudit = async (database: Database, entry: AuditEntry): Promise
  * @throws what `transaction` throws
  */
 export const audited = async <T>(
-  database: Database,
-  work: () => Promise<{ readonly line: number; readonly result: T }>,
+  database: LentDatabase,
+  work: (tx: Tx) => Promise<{ readonly line: number; readonly result: T }>,
 ): Promise<T> => {
   let done: { readonly line: number; readonly result: T } | undefined
-  return await transaction(database, async () => {
-    if (done !== undefined && (await hasLine(database, done.line))) return done.result
-    done = await work()
+  return await transaction(database, async (tx) => {
+    if (done !== undefined && (await hasLine(tx, done.line))) return done.result
+    done = await work(tx)
     return done.result
   })
 }
 
 /** A number that was rolled back is given to no other line. */
-const hasLine = async (database: Database, line: number): Promise<boolean> =>
-  (await database.rows('select 1 from audit where id = ?', [line])).length > 0
+const hasLine = async (reader: Reader, line: number): Promise<boolean> =>
+  (await reader.rows('select 1 from audit where id = ?', [line])).length > 0
 
 /** What a stranger left as a lock's holder may be anything, and must not keep an operator from unlocking. */
 const nameOf = (execution: string): string =>
@@ -65,7 +66,7 @@ const nameOf = (execution: string): string =>
 
 /** The newest lines, of everything or of a distributor, a month, or both. */
 export const auditLines = async (
-  database: Database,
+  reader: Reader,
   { distributor, month, limit }: { distributor?: string | undefined; month?: string | undefined; limit: number },
 ): Promise<AuditLine[]> => {
   const filters: [string, Param][] = [
@@ -73,7 +74,7 @@ export const auditLines = async (
     ...(month === undefined ? [] : [['settlement_month = ?', monthDate(month)] satisfies [string, Param]]),
   ]
   const where = filters.length === 0 ? '' : `where ${filters.map(([condition]) => condition).join(' and ')}`
-  const rows = await database.rows<AuditRow>(
+  const rows = await reader.rows<AuditRow>(
     `select id, at, caller, action, distributor, date_format(settlement_month, '%Y-%m') as month, job_id as job,
             execution, why, detail
      from audit ${where} order by id desc limit ?`,

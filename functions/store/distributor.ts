@@ -2,7 +2,7 @@ import { Failure } from '../contract/failures.ts'
 import type { DistributorFields } from '../contract/operations.ts'
 import type { DistributorLine } from '../contract/reports.ts'
 import type { PartyScheme, SumRule } from '../contract/words.ts'
-import type { Database } from './mysql/database.ts'
+import type { Changer, Reader, Tx } from './mysql/tx.ts'
 
 export type Distributor = {
   readonly id: number
@@ -16,8 +16,8 @@ export type Distributor = {
 const COLUMNS = 'id, code, name, active = 1 as active, sum_rule as sumRule, party_scheme as partyScheme'
 
 /** @throws Failure UnknownDistributor: a code is never created on the fly, a typo must not open a new slice */
-export const findDistributor = async (database: Database, code: string): Promise<Distributor> => {
-  const [found] = await database.rows<Distributor>(`select ${COLUMNS} from distributor where code = ?`, [code])
+export const findDistributor = async (reader: Reader, code: string): Promise<Distributor> => {
+  const [found] = await reader.rows<Distributor>(`select ${COLUMNS} from distributor where code = ?`, [code])
   if (found !== undefined) return found
   throw new Failure(
     'UnknownDistributor',
@@ -25,19 +25,19 @@ export const findDistributor = async (database: Database, code: string): Promise
   )
 }
 
-export const activeDistributors = async (database: Database): Promise<Distributor[]> =>
-  database.rows<Distributor>(`select ${COLUMNS} from distributor where active order by code`)
+export const activeDistributors = async (reader: Reader): Promise<Distributor[]> =>
+  reader.rows<Distributor>(`select ${COLUMNS} from distributor where active order by code`)
 
 /** Every distributor, ended ones too: people add them one by one, so they are never many. */
-export const allDistributors = async (database: Database): Promise<DistributorLine[]> => {
-  const rows = await database.rows<Distributor>(`select ${COLUMNS} from distributor order by code`)
+export const allDistributors = async (reader: Reader): Promise<DistributorLine[]> => {
+  const rows = await reader.rows<Distributor>(`select ${COLUMNS} from distributor order by code`)
   return rows.map((row) => ({ ...row, active: Boolean(row.active) }))
 }
 
 /** Adds a distributor. Error 1062 says that its code is taken. */
-export const addDistributor = async (database: Database, fields: DistributorFields): Promise<void> => {
+export const addDistributor = async (tx: Tx, fields: DistributorFields): Promise<void> => {
   const { code, name, active, sumRule, partyScheme } = fields
-  await database.change('insert into distributor (code, name, active, sum_rule, party_scheme) values (?, ?, ?, ?, ?)', [
+  await tx.change('insert into distributor (code, name, active, sum_rule, party_scheme) values (?, ?, ?, ?, ?)', [
     code,
     name,
     active ? 1 : 0,
@@ -52,11 +52,11 @@ export const addDistributor = async (database: Database, fields: DistributorFiel
  * @returns what it was before, read under the row's lock
  * @throws Failure UnknownDistributor
  */
-export const setDistributor = async (database: Database, fields: DistributorFields): Promise<DistributorFields> => {
+export const setDistributor = async (tx: Tx, fields: DistributorFields): Promise<DistributorFields> => {
   const { code, name, active, sumRule, partyScheme } = fields
-  await database.rows('select id from distributor where code = ? for update', [code])
-  const before = await findDistributor(database, code)
-  await database.change('update distributor set name = ?, active = ?, sum_rule = ?, party_scheme = ? where id = ?', [
+  await tx.rows('select id from distributor where code = ? for update', [code])
+  const before = await findDistributor(tx, code)
+  await tx.change('update distributor set name = ?, active = ?, sum_rule = ?, party_scheme = ? where id = ?', [
     name,
     active ? 1 : 0,
     sumRule,
@@ -67,9 +67,9 @@ export const setDistributor = async (database: Database, fields: DistributorFiel
 }
 
 /** Adds a distributor, or changes the one with this code. */
-export const putDistributor = async (database: Database, distributor: Omit<Distributor, 'id'>): Promise<void> => {
+export const putDistributor = async (one: Changer, distributor: Omit<Distributor, 'id'>): Promise<void> => {
   const { code, name, active, sumRule, partyScheme } = distributor
-  await database.change(
+  await one.change(
     `insert into distributor (code, name, active, sum_rule, party_scheme) values (?, ?, ?, ?, ?) as new
      on duplicate key update name = new.name, active = new.active, sum_rule = new.sum_rule,
        party_scheme = new.party_scheme`,

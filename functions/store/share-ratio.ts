@@ -1,18 +1,20 @@
 import { CHUNK_ROWS_MAX, SCAN_TIMEOUT_MS } from '../contract/limits.ts'
 import { monthDate, type Slice } from '../contract/words.ts'
+import type { GuardedTx } from './job/guard.ts'
 import type { DeleteRange, LedgerChunk } from './job/ledger.ts'
-import type { Database } from './mysql/database.ts'
+import type { Reader } from './mysql/tx.ts'
+import { LOAD_ROWS } from './row-format.ts'
 
 /**
  * Cuts what the slice holds now into ranges of at most CHUNK_ROWS_MAX rows, between tracks, each with its row count.
  * Together the ranges cover the whole key space of the slice, gaps included, so rows that appear later fall into one of
  * them. Empty slice: no range.
  */
-export const planRanges = async (database: Database, slice: Slice): Promise<DeleteRange[]> => {
+export const planRanges = async (reader: Reader, slice: Slice): Promise<DeleteRange[]> => {
   const ranges: DeleteRange[] = []
   for (let from = ''; ; ) {
-    const before = await trackAfter(database, slice, from, CHUNK_ROWS_MAX)
-    const rows = await countRange(database, slice, from, before ?? null)
+    const before = await trackAfter(reader, slice, from, CHUNK_ROWS_MAX)
+    const rows = await countRange(reader, slice, from, before ?? null)
     if (before === undefined) {
       if (rows > 0 || ranges.length > 0) ranges.push({ from_isrc: from, before_isrc: null, row_count: rows })
       return ranges
@@ -22,8 +24,8 @@ export const planRanges = async (database: Database, slice: Slice): Promise<Dele
   }
 }
 
-const countRange = async (database: Database, slice: Slice, from: string, before: string | null): Promise<number> => {
-  const [row] = await database.rows<{ count: number }>(
+const countRange = async (reader: Reader, slice: Slice, from: string, before: string | null): Promise<number> => {
+  const [row] = await reader.rows<{ count: number }>(
     `select count(*) as count from share_ratio
      where distributor_id = ? and settlement_month = ? and isrc >= ? ${before === null ? '' : 'and isrc < ?'}`,
     [slice.distributorId, monthDate(slice.month), from, ...(before === null ? [] : [before])],
@@ -32,15 +34,15 @@ const countRange = async (database: Database, slice: Slice, from: string, before
 }
 
 /** The track of the `offset`-th row from track `from` on, or the track behind `from` where that one fills a chunk alone. */
-const trackAfter = async (database: Database, slice: Slice, from: string, offset: number) => {
+const trackAfter = async (reader: Reader, slice: Slice, from: string, offset: number) => {
   const key = [slice.distributorId, monthDate(slice.month), from]
-  const [at] = await database.rows<{ isrc: string }>(
+  const [at] = await reader.rows<{ isrc: string }>(
     `select isrc from share_ratio where distributor_id = ? and settlement_month = ? and isrc >= ?
      order by distributor_id, settlement_month, isrc, right_type, party_id limit 1 offset ?`,
     [...key, offset],
   )
   if (at === undefined || at.isrc !== from) return at?.isrc
-  const [behind] = await database.rows<{ isrc: string }>(
+  const [behind] = await reader.rows<{ isrc: string }>(
     `select isrc from share_ratio where distributor_id = ? and settlement_month = ? and isrc > ?
      order by distributor_id, settlement_month, isrc limit 1`,
     key,
@@ -55,17 +57,21 @@ const trackAfter = async (database: Database, slice: Slice, from: string, offset
  *
  * @returns rows deleted
  */
-export const deleteRange = async (database: Database, slice: Slice, chunk: LedgerChunk): Promise<number> => {
+export const deleteRange = async (
+  guarded: GuardedTx<'DELETING'>,
+  slice: Slice,
+  chunk: LedgerChunk,
+): Promise<number> => {
   const { from_isrc: from, before_isrc: before } = chunk
   const key = [slice.distributorId, monthDate(slice.month), from]
   const inRange = 'delete from share_ratio where distributor_id = ? and settlement_month = ? and isrc >= ?'
   const result =
     before === null
-      ? await database.change(
+      ? await guarded.change(
           `${inRange} order by distributor_id, settlement_month, isrc, right_type, party_id limit ?`,
-          [...key, await countRange(database, slice, from, null)],
+          [...key, await countRange(guarded, slice, from, null)],
         )
-      : await database.change(`${inRange} and isrc < ?`, [...key, before])
+      : await guarded.change(`${inRange} and isrc < ?`, [...key, before])
   return result.affectedRows
 }
 
@@ -74,17 +80,11 @@ export const deleteRange = async (database: Database, slice: Slice, chunk: Ledge
  * cut with a warning only, so the caller compares both numbers and rolls back.
  */
 export const loadChunk = async (
-  database: Database,
+  guarded: GuardedTx<'REGISTERING'>,
   slice: Slice,
   body: Buffer,
 ): Promise<{ rows: number; warnings: number }> => {
-  const result = await database.load(
-    `load data local infile 'chunk' into table share_ratio character set ascii
-     fields terminated by '\\t' escaped by '' lines terminated by '\\n' (isrc, right_type, party_id, share)
-     set distributor_id = ?, settlement_month = ?`,
-    [slice.distributorId, monthDate(slice.month)],
-    body,
-  )
+  const result = await guarded.load(LOAD_ROWS, [slice.distributorId, monthDate(slice.month)], body)
   return { rows: result.affectedRows, warnings: result.warningStatus }
 }
 
@@ -92,8 +92,8 @@ export const loadChunk = async (
  * True where the slice holds no row. A locking read: it waits for a stranger's uncommitted insert instead of
  * overlooking it.
  */
-export const isSliceEmpty = async (database: Database, slice: Slice): Promise<boolean> => {
-  const rows = await database.rows(
+export const isSliceEmpty = async (reader: Reader, slice: Slice): Promise<boolean> => {
+  const rows = await reader.rows(
     'select 1 from share_ratio where distributor_id = ? and settlement_month = ? limit 1 for share',
     [slice.distributorId, monthDate(slice.month)],
     { timeoutMs: SCAN_TIMEOUT_MS },
@@ -102,8 +102,8 @@ export const isSliceEmpty = async (database: Database, slice: Slice): Promise<bo
 }
 
 /** The slice's row count and exact sum of shares, as decimal text with six decimals. */
-export const totalsOf = async (database: Database, slice: Slice): Promise<{ rows: number; shareSum: string }> => {
-  const [row] = await database.rows<{ count: number; total: string | null }>(
+export const totalsOf = async (reader: Reader, slice: Slice): Promise<{ rows: number; shareSum: string }> => {
+  const [row] = await reader.rows<{ count: number; total: string | null }>(
     `select count(*) as count, sum(share) as total from share_ratio where distributor_id = ? and settlement_month = ?`,
     [slice.distributorId, monthDate(slice.month)],
     { timeoutMs: SCAN_TIMEOUT_MS },

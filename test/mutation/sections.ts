@@ -94,7 +94,7 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     name: 'transaction',
-    mutate: files('store/mysql', 'transaction', 'error-rules', 'failure'),
+    mutate: files('store/mysql', 'transaction', 'tx', 'error-rules', 'failure'),
     tests: [
       ...service('store/mysql', 'transaction', 'database', 'preflight'),
       ...service('job', 'open-job', 'chunks'),
@@ -111,6 +111,7 @@ export const SECTIONS: readonly Section[] = [
         'store/mysql',
         'connection',
         'database',
+        'pieces',
         'health',
         'aside',
         'blockers',
@@ -131,11 +132,11 @@ export const SECTIONS: readonly Section[] = [
   {
     name: 'job',
     mutate: [
-      ...files('store/job', 'row', 'outbox'),
+      ...files('store/job', 'row', 'fence', 'guard', 'held', 'mark-state', 'execution', 'outbox'),
       ...files('job', 'open-job', 'halt-job', 'read-head', 'publish-events', 'topic-answer'),
     ],
     tests: [
-      ...service('store/job', 'history'),
+      ...service('store/job', 'history', 'guard'),
       ...service('job', 'halt-job', 'halt-told', 'refused-event', 'open-job', 'transitions', 'chunks'),
     ],
     servers: true,
@@ -144,7 +145,7 @@ export const SECTIONS: readonly Section[] = [
     name: 'chunks',
     mutate: [
       ...files('store/job', 'ledger'),
-      ...files('store', 'share-ratio'),
+      ...files('store', 'share-ratio', 'row-format'),
       ...files('job', 'run-chunks', 'transitions'),
     ],
     tests: service('job', 'chunk-loop', 'transitions', 'chunks', 'neighbours'),

@@ -4,17 +4,17 @@ import { runChunks } from '../../functions/job/run-chunks.ts'
 import type { Run } from '../../functions/job/task.ts'
 import { recordRows } from '../../functions/store/job/ledger.ts'
 import { deleteRange, loadChunk } from '../../functions/store/share-ratio.ts'
-import { guarded } from './test-run.ts'
+import { guarded as inputOf } from './test-run.ts'
 
 /** Chunk numbers of a whole phase. */
 export const EVERYTHING = { from: 0, to: 1_000_000 }
 
 /** What the DeleteChunk handler does, without a Lambda around it. */
 export const deleteAll = (by: Run, slice: Slice, job: JobMessage, item = EVERYTHING) =>
-  runChunks(by, { ...guarded(slice, job), item }, 'delete', {
-    write: async (chunk) => {
-      const rows = await deleteRange(by.database, slice, chunk)
-      if (rows !== chunk.row_count) await recordRows(by.database, job.id, 'delete', chunk.number, rows)
+  runChunks(by, { ...inputOf(slice, job), item }, 'delete', {
+    write: async (guarded, chunk) => {
+      const rows = await deleteRange(guarded, slice, chunk)
+      if (rows !== chunk.row_count) await recordRows(guarded, chunk.number, rows)
       return rows
     },
   })
@@ -23,8 +23,8 @@ export const deleteAll = (by: Run, slice: Slice, job: JobMessage, item = EVERYTH
 export const registerAll = (by: Run, input: ChunkInput, bodies: Buffer[], onWrite = async () => {}) =>
   runChunks(by, input, 'register', {
     prepare: async (chunk) => bodies[chunk.number] ?? Buffer.alloc(0),
-    write: async (_, body) => {
-      const { rows } = await loadChunk(by.database, input.slice, body)
+    write: async (guarded, _, body) => {
+      const { rows } = await loadChunk(guarded, input.slice, body)
       await onWrite()
       return rows
     },

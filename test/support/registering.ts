@@ -3,9 +3,9 @@ import { Redis } from 'ioredis'
 import type { ChunkInput } from '../../functions/contract/messages.ts'
 import type { Slice } from '../../functions/contract/words.ts'
 import { openJob } from '../../functions/job/open-job.ts'
-import { insertRegisterPlan } from '../../functions/store/job/ledger.ts'
 import { readManifest } from '../../functions/store/s3/staged.ts'
 import type { AwsServer } from '../../local/servers/aws.ts'
+import { planChunks } from './rows.ts'
 import { type ShareFile, shareFile, stagedObjects } from './share-file.ts'
 import { newSlice, type TestDatabase } from './test-database.ts'
 import { guarded, opening, testRun } from './test-run.ts'
@@ -40,7 +40,7 @@ export const registering = async ({ db, aws, valkey }: Place, seed: number): Pro
   const token = `run-${seed}/${digest.slice(0, 8)}`
   const staged = { digest, rows, shareSum, chunks: chunks.length }
   const job = await openJob(testRun(db.connect()), opening(slice, token, null, { staged }))
-  await insertRegisterPlan(db.outside, job.id, chunks)
+  await planChunks(db.outside, job.id, chunks)
   await db.outside.change(`update job set state = 'REGISTERING' where id = ?`, [job.id])
   const client = new Redis({ ...valkey, lazyConnect: true })
   await client.set(`{sharelock:${slice.distributor}:${slice.month}}:lock`, token, 'PX', 300_000)

@@ -11,8 +11,11 @@ import { type LockClient, openLockClient } from '../../functions/store/lock/clie
 import { holderOf } from '../../functions/store/lock/holder.ts'
 import type { Database } from '../../functions/store/mysql/database.ts'
 
+/** A run whose database a test can look at and interfere with. */
+export type TestRun = Run & { readonly database: Database }
+
 /** A run on real servers without a Lambda around it: what `task` hands to a handler's work. */
-export const testRun = (database: Database, lock?: LockClient): Run => {
+export const testRun = (database: Database, lock?: LockClient): TestRun => {
   const valkey = inject('valkey')
   const env = readEnv({
     STAGE: 'test',

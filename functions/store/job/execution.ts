@@ -1,7 +1,8 @@
 import { executionNameOf } from '../../contract/execution.ts'
+import { Failure } from '../../contract/failures.ts'
 import { EXECUTION_NAME_CHARS_MAX, UNLOCKED_DAYS } from '../../contract/limits.ts'
 import { holderOf } from '../lock/holder.ts'
-import type { Database } from '../mysql/database.ts'
+import type { Tx } from '../mysql/tx.ts'
 
 /** One life of an execution, as Step Functions tells it. */
 export type Life = {
@@ -39,10 +40,10 @@ type ExecutionRow = {
 }
 
 /** Holds the execution's row until the transaction ends, as it is then. Everybody else who wants it waits. */
-const holdRow = async (database: Database, name: string): Promise<ExecutionRow | undefined> => {
+const holdRow = async (tx: Tx, name: string): Promise<ExecutionRow | undefined> => {
   // The update changes nothing; it takes the row exclusively, where `ignore` would share it.
-  await database.change('insert into execution (name) values (?) on duplicate key update name = name', [name])
-  const [row] = await database.rows<ExecutionRow>(
+  await tx.change('insert into execution (name) values (?) on duplicate key update name = name', [name])
+  const [row] = await tx.rows<ExecutionRow>(
     `select ended_started_ms, ended_redrives,
             coalesce(unlocked_at > current_timestamp(6) - interval ? day, false) as unlocked
      from execution where name = ?`,
@@ -59,39 +60,52 @@ const holdRow = async (database: Database, name: string): Promise<ExecutionRow |
  *
  * An end that was written before is seen here, so no order leaves an open job behind.
  */
-export const mayOpen = async (database: Database, execution: string, life: Life): Promise<boolean> => {
-  const row = await holdRow(database, nameOf(execution))
+export const mayOpen = async (tx: Tx, execution: string, life: Life): Promise<boolean> => {
+  const row = await holdRow(tx, nameOf(execution))
   if (row === undefined || row.unlocked === 1) return false
   const { ended_started_ms: endedMs, ended_redrives: endedRedrives } = row
   if (endedMs === null || !isSameStart(endedMs, life.startedMs)) return true
   return life.redrives > (endedRedrives ?? 0)
 }
 
+/** The row is held, so it is there and the change is one: anything else must not pass for an execution that is shut out. */
+const requireWritten = ({ affectedRows }: { affectedRows: number }, name: string): void => {
+  if (affectedRows === 1) return
+  throw new Failure(
+    'DatabaseRefused',
+    `That the execution ${name} may open no job was not written: its row did not change. See what else changes the table execution, such as a trigger, then try again.`,
+  )
+}
+
 /**
  * Writes, in the transaction that is open, that a life of an execution has ended: it opens no job from now on. An
  * older life that is told late does not replace a newer one.
  */
-export const markEnded = async (database: Database, execution: string, life: Life): Promise<void> => {
+export const markEnded = async (tx: Tx, execution: string, life: Life): Promise<void> => {
   const name = nameOf(execution)
-  const row = await holdRow(database, name)
+  const row = await holdRow(tx, name)
   const endedMs = row?.ended_started_ms ?? 0
   const isOlder = isSameStart(endedMs, life.startedMs)
     ? life.redrives <= (row?.ended_redrives ?? 0)
     : life.startedMs < endedMs
   if (isOlder) return
-  await database.change('update execution set ended_started_ms = ?, ended_redrives = ? where name = ?', [
+  const written = await tx.change('update execution set ended_started_ms = ?, ended_redrives = ? where name = ?', [
     life.startedMs,
     life.redrives,
     name,
   ])
+  requireWritten(written, name)
 }
 
 /**
  * Writes, in the transaction that is open, that an operator unlocked the slice of the execution with this name: it
  * opens no job from now on. Which life it was is not known, so the mark holds for any, and for UNLOCKED_DAYS.
  */
-export const markUnlocked = async (database: Database, name: string): Promise<void> => {
+export const markUnlocked = async (tx: Tx, name: string): Promise<void> => {
   if (!couldOpen(name)) return
-  await holdRow(database, name)
-  await database.change('update execution set unlocked_at = current_timestamp(6) where name = ?', [name])
+  await holdRow(tx, name)
+  requireWritten(
+    await tx.change('update execution set unlocked_at = current_timestamp(6) where name = ?', [name]),
+    name,
+  )
 }

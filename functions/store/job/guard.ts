@@ -1,29 +1,59 @@
 import { Failure } from '../../contract/failures.ts'
 import type { Guarded } from '../../contract/messages.ts'
 import type { JobState } from '../../contract/words.ts'
-import type { Database } from '../mysql/database.ts'
+import { type Reader, Tx } from '../mysql/tx.ts'
+import type { HeldJob } from './held.ts'
 import { type JobRow, readJob } from './row.ts'
 
 /**
- * The guard of every write: this job, under this fence, opened by this acquisition of the lock, in this state.
+ * What every write is guarded by, besides the state: this job, under this fence, opened by this acquisition of the lock.
  *
  * The token is compared besides the fence because numbers repeat where the database goes back in time: after a failover
  * that lost a commit, or a restore, two runs can be given one job number and one fence. A token is never minted twice.
  */
-export type Guard = {
+export type Acquisition = {
   readonly id: number
   readonly fence: number
   readonly token: string
-  readonly state: JobState
 }
 
-/** The guard of a task's input. */
-export const guardOf = ({ job, lock }: Pick<Guarded, 'job' | 'lock'>, state: JobState): Guard => ({
+/** The acquisition of a task's input. */
+export const acquisitionOf = ({ job, lock }: Pick<Guarded, 'job' | 'lock'>): Acquisition => ({
   id: job.id,
   fence: job.fence,
   token: lock.token,
-  state,
 })
+
+class Shared<State extends JobState> extends Tx {
+  readonly by: Acquisition
+  readonly state: State
+
+  constructor(tx: Tx, by: Acquisition, state: State) {
+    super(tx)
+    this.by = by
+    this.state = state
+  }
+}
+
+class Exclusive<State extends JobState> extends Shared<State> {
+  readonly job: JobRow
+
+  constructor(tx: Tx, by: Acquisition, state: State, job: JobRow) {
+    super(tx, by, state)
+    this.job = job
+  }
+}
+
+/**
+ * A transaction in which the guard found the job ours and in this state, and holds its row until the end. Rows of a month
+ * and of the ledger are written through it only, and it is made here only.
+ */
+export type GuardedTx<State extends JobState> = Shared<State>
+
+/** The same with the row held exclusively: the state may be moved and plans be written. `job` is the row as it was found. */
+export type ExclusiveTx<State extends JobState> = Exclusive<State>
+
+type ExclusiveInOne<State extends JobState> = State extends JobState ? ExclusiveTx<State> : never
 
 /**
  * First statement of a chunk's transaction. It holds the job row shared until commit, so a fence is raised either
@@ -31,72 +61,68 @@ export const guardOf = ({ job, lock }: Pick<Guarded, 'job' | 'lock'>, state: Job
  *
  * @throws Failure StaleFence where the job is not ours to write any more
  */
-export const guardShared = async (database: Database, guard: Guard): Promise<void> => {
-  const rows = await database.rows(
+export const guardShared = async <State extends JobState>(
+  tx: Tx,
+  by: Acquisition,
+  state: State,
+): Promise<GuardedTx<State>> => {
+  const rows = await tx.rows(
     `select id from job where id = ? and fence = ? and lock_token = ? and state = ? and closed_at is null for share`,
-    [guard.id, guard.fence, guard.token, guard.state],
+    [by.id, by.fence, by.token, state],
   )
-  if (rows.length === 0) throw await staleFence(database, guard)
+  if (rows.length === 0) throw await staleFence(tx, by, state)
+  return new Shared(tx, by, state)
 }
 
 /**
- * First statement of a transition's transaction, which must hold the row exclusively already (see `exclusively`); without
- * it a mere look, which has to be repeated with the row held.
- * `also` names a state that is fine too: the one that a repetition of the transition finds.
+ * First statement of a transition's transaction. `states` begins with the one that the transition starts from; another
+ * is the one that a repetition of it finds.
+ *
+ * @throws Failure StaleFence
  */
-export const guardExclusive = async (database: Database, guard: Guard, also?: JobState): Promise<JobRow> => {
-  const job = await readJob(database, guard.id)
-  const isOurs = job?.fence === guard.fence && job.lock_token === guard.token && job.closed_at === null
-  if (!isOurs || ![guard.state, also].includes(job.state)) throw await staleFence(database, guard)
+export const guardExclusive = async <State extends JobState>(
+  held: HeldJob,
+  by: Acquisition,
+  ...states: readonly [State, ...State[]]
+): Promise<ExclusiveInOne<State>> => {
+  if (held.jobId !== by.id) throw new Error(`The row of job ${held.jobId} is held and not that of job ${by.id}`)
+  const job = await requireOurs(held, by, ...states)
+  return new Exclusive(held, by, job.state as State, job) as ExclusiveInOne<State>
+}
+
+/**
+ * The same as a mere look: what it sees may be over at once, so it has to be repeated with the row held.
+ *
+ * @throws Failure StaleFence
+ */
+export const requireOurs = async (
+  reader: Reader,
+  by: Acquisition,
+  ...states: readonly [JobState, ...JobState[]]
+): Promise<JobRow> => {
+  const job = await readJob(reader, by.id)
+  const isOurs = job?.fence === by.fence && job.lock_token === by.token && job.closed_at === null
+  if (!isOurs || !states.includes(job.state)) throw await staleFence(reader, by, states[0])
   return job
 }
 
-const staleFence = async (database: Database, guard: Guard): Promise<Failure> => {
-  const job = await readJob(database, guard.id)
+/** The failure that says who has the job now. @param expected the state that was to be found */
+export const staleFence = async (reader: Reader, by: Acquisition, expected: JobState): Promise<Failure> => {
+  const job = await readJob(reader, by.id)
   const now = job === undefined ? 'gone' : `${job.state} under fence ${job.fence}`
   const goesOn = job !== undefined && job.closed_at === null && job.halted_at === null
   return new Failure(
     'StaleFence',
-    `${lostBy(job, guard)}: this run holds fence ${guard.fence} and expects ${guard.state}, the job is ${now}. Nothing was written; look at ${goesOn ? `the run ${job.execution}` : 'the newest job of the slice'}.`,
-    { job: guard.id, fence: guard.fence, state: guard.state },
+    `${lostBy(job, by)}: this run holds fence ${by.fence} and expects ${expected}, the job is ${now}. Nothing was written; look at ${goesOn ? `the run ${job.execution}` : 'the newest job of the slice'}.`,
+    { job: by.id, fence: by.fence, state: expected },
   )
 }
 
-const lostBy = (job: JobRow | undefined, guard: Guard): string => {
+const lostBy = (job: JobRow | undefined, by: Acquisition): string => {
   if (job?.closed_at) return 'The job was closed'
   if (job?.halted_at) return 'The job was halted'
-  if (job === undefined || job.fence < guard.fence) return 'The database went back to an earlier moment'
-  if (job.fence === guard.fence && job.lock_token !== guard.token)
+  if (job === undefined || job.fence < by.fence) return 'The database went back to an earlier moment'
+  if (job.fence === by.fence && job.lock_token !== by.token)
     return 'The database went back to an earlier moment, and another run was given the same job and fence'
   return 'Another run took over'
-}
-
-/** When each state was reached; DELETING is `created_at`. */
-const REACHED_AT = { DELETED: 'deleted_at', REGISTERING: 'registering_at', REGISTERED: 'registered_at' } as const
-
-/**
- * Moves the state one step. The old state, the fence and the token in the WHERE close the race with a take-over.
- *
- * @throws Failure StaleFence where no row was moved
- */
-export const markState = async (database: Database, guard: Guard, next: keyof typeof REACHED_AT): Promise<void> => {
-  const { affectedRows } = await database.change(
-    `update job set state = ?, ${REACHED_AT[next]} = current_timestamp(6)
-     where id = ? and fence = ? and lock_token = ? and state = ?`,
-    [next, guard.id, guard.fence, guard.token, guard.state],
-  )
-  if (affectedRows !== 1) throw await staleFence(database, guard)
-}
-
-/**
- * Counts one more delete plan of this opening.
- *
- * @throws Failure StaleFence where no row was counted
- */
-export const countDeletePlan = async (database: Database, guard: Guard): Promise<void> => {
-  const { affectedRows } = await database.change(
-    'update job set delete_plans = delete_plans + 1 where id = ? and fence = ? and lock_token = ? and state = ?',
-    [guard.id, guard.fence, guard.token, guard.state],
-  )
-  if (affectedRows !== 1) throw await staleFence(database, guard)
 }

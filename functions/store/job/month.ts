@@ -1,5 +1,5 @@
 import { type JobState, monthDate } from '../../contract/words.ts'
-import type { Database } from '../mysql/database.ts'
+import type { Reader } from '../mysql/tx.ts'
 
 /** An active distributor and the newest job of its slice of a month; the job's columns are null where it never had one. */
 export type MonthSlice = { readonly distributor: string } & (
@@ -18,8 +18,8 @@ export type MonthSlice = { readonly distributor: string } & (
 )
 
 /** Every active distributor with its slice of the month. One row of the slice's key is read of each, backwards. */
-export const activeSlices = async (database: Database, month: string): Promise<MonthSlice[]> =>
-  database.rows<MonthSlice>(
+export const activeSlices = async (reader: Reader, month: string): Promise<MonthSlice[]> =>
+  reader.rows<MonthSlice>(
     `select d.code as distributor, j.id, j.state, j.fence, j.execution, j.requested_by as requestedBy, j.opened_at as openedAt,
             j.registered_at as registeredAt, j.halted_at as haltedAt, j.halt_error as haltError
      from distributor d
@@ -32,8 +32,8 @@ export const activeSlices = async (database: Database, month: string): Promise<M
   )
 
 /** The codes of active distributors of whose slice no job was ever REGISTERED. */
-export const unregistered = async (database: Database, month: string): Promise<string[]> => {
-  const rows = await database.rows<{ code: string }>(
+export const unregistered = async (reader: Reader, month: string): Promise<string[]> => {
+  const rows = await reader.rows<{ code: string }>(
     `select d.code from distributor d
      where d.active and not exists (select 1 from job j
                                     where j.distributor_id = d.id and j.settlement_month = ? and j.state = 'REGISTERED')

@@ -7,7 +7,7 @@ import {
   PUBLISH_EVENTS_MAX,
 } from '../../contract/limits.ts'
 import type { EventType } from '../../contract/words.ts'
-import type { Database } from '../mysql/database.ts'
+import type { Changer, Reader, Tx } from '../mysql/tx.ts'
 
 export type OutboxEvent = {
   readonly id: number
@@ -24,12 +24,12 @@ export type OutboxEvent = {
  * of Step Functions alone may be as long as a whole message, which no topic would ever take.
  */
 export const writeEvent = async (
-  database: Database,
+  tx: Tx,
   job: number,
   type: EventType,
   payload: Record<string, unknown>,
 ): Promise<void> => {
-  await database.change('insert into outbox (event_id, job_id, type, payload) values (?, ?, ?, ?)', [
+  await tx.change('insert into outbox (event_id, job_id, type, payload) values (?, ?, ?, ?)', [
     randomUUID(),
     job,
     type,
@@ -44,8 +44,8 @@ export const writeEvent = async (
  * Each of the two statements reads along an index that has this order: sorting rows with a long payload needs more memory than the
  * server's sort buffer has, and fails.
  */
-export const pendingEvents = async (database: Database, job?: number): Promise<OutboxEvent[]> =>
-  database.rows<OutboxEvent>(
+export const pendingEvents = async (reader: Reader, job?: number): Promise<OutboxEvent[]> =>
+  reader.rows<OutboxEvent>(
     `select id, event_id, job_id, type, payload, created_at
      from outbox force index (${job === undefined ? 'outbox_pending' : 'outbox_job'})
      where published_at is null ${job === undefined ? '' : 'and job_id = ?'}
@@ -54,19 +54,27 @@ export const pendingEvents = async (database: Database, job?: number): Promise<O
     [...(job === undefined ? [] : [job]), PUBLISH_EVENTS_MAX],
   )
 
+/** Published before: another publisher sent the same event, as it may, or this is a repetition of our own mark. */
+export type Marked = 'marked' | 'published before'
+
+const markedBy = ({ affectedRows }: { affectedRows: number }): Marked =>
+  affectedRows === 1 ? 'marked' : 'published before'
+
 /** Called after the topic accepted the event; a crash in between publishes it again. */
-export const markPublished = async (database: Database, id: number): Promise<void> => {
-  await database.change('update outbox set published_at = current_timestamp(6) where id = ? and published_at is null', [
-    id,
-  ])
-}
+export const markPublished = async (one: Changer, id: number): Promise<Marked> =>
+  markedBy(
+    await one.change('update outbox set published_at = current_timestamp(6) where id = ? and published_at is null', [
+      id,
+    ]),
+  )
 
 /** Sets an event aside that the topic refused; `pendingEvents` has it again when its time is up. */
-export const markRefused = async (database: Database, id: number, error: string): Promise<void> => {
-  await database.change(
-    `update outbox set attempts = attempts + 1, last_error = ?,
-                       set_aside_until = current_timestamp(6) + interval ? second
-     where id = ? and published_at is null`,
-    [fitting(error, OUTBOX_ERROR_CHARS_MAX), OUTBOX_ASIDE_S, id],
+export const markRefused = async (one: Changer, id: number, error: string): Promise<Marked> =>
+  markedBy(
+    await one.change(
+      `update outbox set attempts = attempts + 1, last_error = ?,
+                         set_aside_until = current_timestamp(6) + interval ? second
+       where id = ? and published_at is null`,
+      [fitting(error, OUTBOX_ERROR_CHARS_MAX), OUTBOX_ASIDE_S, id],
+    ),
   )
-}

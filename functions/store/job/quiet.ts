@@ -1,6 +1,6 @@
 import { SWEEP_JOBS_MAX, SWEEP_QUIET_S } from '../../contract/limits.ts'
 import type { JobState } from '../../contract/words.ts'
-import type { Database } from '../mysql/database.ts'
+import type { Reader } from '../mysql/tx.ts'
 import { SAME_START_MS } from './execution.ts'
 
 export type QuietJob = {
@@ -33,11 +33,11 @@ const ENDED = `exists (select 1 from execution e
  * @param after the last one of the page before
  */
 export const quietJobs = async (
-  database: Database,
+  reader: Reader,
   quietS: number = SWEEP_QUIET_S,
   after: Pick<QuietJob, 'progressAt' | 'id'> = { progressAt: '1970-01-02', id: 0 },
 ): Promise<QuietJob[]> =>
-  database.rows<QuietJob>(
+  reader.rows<QuietJob>(
     `select q.id, q.state, q.fence, q.lock_token, q.execution, q.distributor, q.month, q.progressAt,
             timestampdiff(second, q.progressAt, current_timestamp(6)) as quietS
      from (select j.id, j.state, j.fence, j.lock_token, j.execution, d.code as distributor,
@@ -61,8 +61,8 @@ export type Standing = {
 }
 
 /** How far the system as a whole is, for the metrics that no single run can emit. */
-export const standing = async (database: Database): Promise<Standing> => {
-  const [row] = await database.rows<Standing>(
+export const standing = async (reader: Reader): Promise<Standing> => {
+  const [row] = await reader.rows<Standing>(
     `select (select count(*) from job where open_slice = 1) as open,
             (select count(*) from job where open_slice = 1 and halted_at is not null) as halted,
             (select timestampdiff(second, min(created_at), current_timestamp(6))

@@ -1,7 +1,7 @@
 import type { JobReport, PhaseReport } from '../../contract/reports.ts'
 import { monthDate, type Phase, type Slice } from '../../contract/words.ts'
-import type { Database } from '../mysql/database.ts'
 import { isoTime, isoTimeOrNull } from '../mysql/time.ts'
+import type { Reader } from '../mysql/tx.ts'
 import type { JobRow } from './row.ts'
 import { statusOf } from './slice-lines.ts'
 
@@ -16,15 +16,15 @@ export type FullJobRow = JobRow & {
 }
 
 /** The jobs of a slice, newest first. */
-export const jobsOfSlice = async (database: Database, slice: Slice, limit: number): Promise<FullJobRow[]> =>
-  database.rows<FullJobRow>(
+export const jobsOfSlice = async (reader: Reader, slice: Slice, limit: number): Promise<FullJobRow[]> =>
+  reader.rows<FullJobRow>(
     `select * from job where distributor_id = ? and settlement_month = ? order by fence desc limit ?`,
     [slice.distributorId, monthDate(slice.month), limit],
   )
 
 /** The slice of a job; undefined where no job has this number. */
-export const sliceOfJob = async (database: Database, job: number): Promise<Slice | undefined> => {
-  const [slice] = await database.rows<Slice>(
+export const sliceOfJob = async (reader: Reader, job: number): Promise<Slice | undefined> => {
+  const [slice] = await reader.rows<Slice>(
     `select j.distributor_id as distributorId, d.code as distributor, date_format(j.settlement_month, '%Y-%m') as month
      from job j join distributor d on d.id = j.distributor_id where j.id = ?`,
     [job],
@@ -47,10 +47,10 @@ type PhaseRow = {
 const MAP_CHARS_MAX = 1_000_000
 
 /** How far the phases of some jobs are: one row for each phase that has a plan. */
-export const phasesOf = async (database: Database, jobs: readonly number[]): Promise<PhaseRow[]> =>
+export const phasesOf = async (reader: Reader, jobs: readonly number[]): Promise<PhaseRow[]> =>
   jobs.length === 0
     ? []
-    : database.rows<PhaseRow>(
+    : reader.rows<PhaseRow>(
         `select /*+ set_var(group_concat_max_len = ${MAP_CHARS_MAX}) */ job_id, phase, count(*) as chunks,
                 count(marked_at) as marked, sum(row_count) as total, sum(if(marked_at is null, 0, row_count)) as done,
                 max(marked_at) as last_marked_at,

@@ -1,7 +1,7 @@
 import type { SliceLine } from '../../contract/reports.ts'
 import { type JobState, monthDate, type SliceStatus } from '../../contract/words.ts'
-import type { Database } from '../mysql/database.ts'
 import { isoTime, isoTimeOrNull } from '../mysql/time.ts'
+import type { Reader } from '../mysql/tx.ts'
 import { PROGRESS_AT } from './quiet.ts'
 
 /** A slice's newest job, as the lines of a list are made of it. */
@@ -57,11 +57,11 @@ export const lineOf = (job: NewestJob): SliceLine => ({
  * @param limit rows at most; the caller asks for one more than it takes, to know that there are more
  */
 export const newestJobs = async (
-  database: Database,
+  reader: Reader,
   { from, to }: { readonly from: string; readonly to: string },
   limit: number,
 ): Promise<NewestJob[]> =>
-  database.rows<NewestJob>(
+  reader.rows<NewestJob>(
     `with recursive months (first_day) as (
        select cast(? as date)
        union all
@@ -77,8 +77,8 @@ export const newestJobs = async (
   )
 
 /** Open jobs, halted or not, with the seconds since their last transition or mark; the longest quiet ones first. */
-export const openJobs = async (database: Database, limit: number): Promise<(NewestJob & { quietS: number })[]> =>
-  database.rows<NewestJob & { quietS: number }>(
+export const openJobs = async (reader: Reader, limit: number): Promise<(NewestJob & { quietS: number })[]> =>
+  reader.rows<NewestJob & { quietS: number }>(
     `select ${COLUMNS}, timestampdiff(second, ${PROGRESS_AT}, current_timestamp(6)) as quietS
      from job j join distributor d on d.id = j.distributor_id
      where j.open_slice = 1 order by quietS desc, j.id limit ?`,

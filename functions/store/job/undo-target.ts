@@ -1,5 +1,5 @@
 import { monthDate, type Slice } from '../../contract/words.ts'
-import type { Database } from '../mysql/database.ts'
+import type { Reader } from '../mysql/tx.ts'
 import { isOpen, JOB_COLUMNS, type JobRow, newestJob } from './row.ts'
 
 /**
@@ -10,12 +10,12 @@ import { isOpen, JOB_COLUMNS, type JobRow, newestJob } from './row.ts'
  * - A, B, C open or closed:      B, what the newest job was to replace, whatever set that job has
  * - A, B, an undo to A open:     A, since the same request again goes on with it
  */
-export const undoTarget = async (database: Database, slice: Slice): Promise<JobRow | undefined> => {
-  const newest = await newestJob(database, slice)
+export const undoTarget = async (reader: Reader, slice: Slice): Promise<JobRow | undefined> => {
+  const newest = await newestJob(reader, slice)
   if (newest === undefined || (isOpen(newest) && newest.is_undo === 1)) return newest
   // No digest is empty: then every REGISTERED set before the newest job differs.
   const registeredNow = newest.state === 'REGISTERED' ? newest.source_digest : ''
-  const rows = await database.rows<JobRow>(
+  const rows = await reader.rows<JobRow>(
     `select ${JOB_COLUMNS} from job
      where distributor_id = ? and settlement_month = ? and state = 'REGISTERED' and fence < ? and source_digest <> ?
      order by fence desc limit 1`,

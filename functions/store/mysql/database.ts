@@ -1,10 +1,8 @@
-import { Readable } from 'node:stream'
 import type { Connection, ResultSetHeader, RowDataPacket } from 'mysql2/promise'
 import { isFailure } from '../../contract/failures.ts'
 import {
   DATABASE_CONNECT_TIMEOUT_MS,
   KILL_RESERVE_MS,
-  LOAD_PIECE_BYTES,
   LOCK_PATIENCE_S,
   PING_AFTER_IDLE_MS,
   STATEMENT_TIMEOUT_MS,
@@ -16,11 +14,9 @@ import { type Connected, keptConnection, openConnected, StatementTimeout } from 
 import type { DatabaseAddress } from './connection.ts'
 import { databaseFailure, isWait, named } from './failure.ts'
 import type { OwnSession } from './own-session.ts'
+import { streamOf } from './pieces.ts'
+import { type Channel, type Options, openTx, type Param, type Tx } from './tx.ts'
 import { WaitWatch } from './wait-watch.ts'
-
-/** What a value in a statement may be; mysql2 escapes each, arrays of rows included. */
-export type Param = string | number | bigint | null | Date | Param[]
-type Options = { readonly timeoutMs?: number }
 
 /** Thrown instead of going on with a transaction on another connection. */
 class TransactionLost extends Error {
@@ -28,26 +24,29 @@ class TransactionLost extends Error {
   readonly fatal = true
 }
 
-/** A packet is refused where it is larger than the server's max_allowed_packet. */
-const piecesOf = function* (body: Buffer): Generator<Buffer> {
-  for (let at = 0; at < body.length; at += LOAD_PIECE_BYTES) yield body.subarray(at, at + LOAD_PIECE_BYTES)
-}
+/** The key to what a lent database can do by itself; transaction.ts has it. */
+export const RAW: unique symbol = Symbol('raw')
+
+/**
+ * An invocation's database as its tasks have it: nothing is sent on it by itself. Whoever reads or writes says how, with
+ * `transaction`, `reading`, `statement` or `repeatable` of transaction.ts.
+ */
+export type LentDatabase = { readonly [RAW]: Database; requireOneServer(): Promise<void> }
 
 /**
  * One invocation's connection, with a deadline on every statement; opened at first use and again after it broke. When
  * the invocation ends the connection is kept for the next one if nothing is under way on it, and destroyed otherwise;
  * whatever the ended invocation still asks for is refused and never sent.
  */
-export class Database {
+export class Database implements Channel, LentDatabase {
   readonly #address: DatabaseAddress
   readonly #invocation: Invocation
   readonly #kept: Kept<Connected>
   #connected: Connected | undefined
   /** Statements, pings and connects that are under way. */
   #underWay = 0
-  #inTransaction = false
-  /** How long a statement waits for another session of our user before that one is killed. */
-  patienceS = LOCK_PATIENCE_S
+  /** The transaction that is open. */
+  #tx: Tx | undefined
 
   constructor(
     address: DatabaseAddress,
@@ -58,6 +57,10 @@ export class Database {
     this.#invocation = invocation
     this.#kept = kept
     invocation.atEnd(() => this.#handBack())
+  }
+
+  get [RAW](): Database {
+    return this
   }
 
   /** Milliseconds until statements end by OutOfTime. */
@@ -75,10 +78,9 @@ export class Database {
     return await named(this.#send<ResultSetHeader>({ sql, values: params }, options))
   }
 
-  /** LOAD DATA LOCAL from memory: a body that is complete before the statement starts can't end half way. */
-  async load(sql: string, params: Param[], body: Buffer): Promise<ResultSetHeader> {
-    const infileStreamFactory = () => Readable.from(piecesOf(body), { objectMode: false })
-    return await named(this.#send<ResultSetHeader>({ sql, values: params, infileStreamFactory }, {}))
+  async load(sql: string, params: Param[], body: Buffer, options: Options = {}): Promise<ResultSetHeader> {
+    const infileStreamFactory = () => streamOf(body)
+    return await named(this.#send<ResultSetHeader>({ sql, values: params, infileStreamFactory }, options))
   }
 
   /**
@@ -93,28 +95,36 @@ export class Database {
   /**
    * Opens a transaction on the connection. Until its end no other connection takes its place: a statement after a lost
    * connection fails, for on a new one it would run by itself, without the guard before it.
+   *
+   * @param patienceS of each of its statements
    */
-  async begin(): Promise<void> {
-    await this.change('start transaction')
-    this.#inTransaction = true
+  async begin(patienceS = LOCK_PATIENCE_S): Promise<Tx> {
+    await this.change('start transaction', [], { patienceS })
+    return this.#opened(patienceS)
   }
 
   /** The same for a report: it can change nothing, and every statement of it sees the same moment. */
-  async beginReading(): Promise<void> {
+  async beginReading(): Promise<Tx> {
     await this.change('set transaction isolation level repeatable read')
     await this.change('start transaction read only')
-    this.#inTransaction = true
+    return this.#opened(LOCK_PATIENCE_S)
+  }
+
+  #opened(patienceS: number): Tx {
+    const tx: Tx = openTx(this, patienceS, () => this.#tx === tx)
+    this.#tx = tx
+    return tx
   }
 
   async commit(): Promise<void> {
     await this.change('commit')
-    this.#inTransaction = false
+    this.#tx = undefined
   }
 
   /** Rolls back; where even that fails the connection is dropped, which rolls back too. */
   async rollback(): Promise<void> {
     if (this.#connected !== undefined) await this.change('rollback').catch(() => this.discard())
-    this.#inTransaction = false
+    this.#tx = undefined
   }
 
   /** Drops the connection without a goodbye: its transaction rolls back. */
@@ -131,7 +141,7 @@ export class Database {
 
   #handBack(): void {
     const connected = this.#connected
-    if (this.#underWay > 0 || this.#inTransaction || connected?.isLost) this.discard()
+    if (this.#underWay > 0 || this.#tx !== undefined || connected?.isLost) this.discard()
     else if (connected !== undefined) this.#kept.give(connected)
     this.#connected = undefined
   }
@@ -142,7 +152,7 @@ export class Database {
   ): Promise<T> {
     this.#underWay += 1
     try {
-      return await this.#answer<T>(await this.#ready(), query, options.timeoutMs ?? STATEMENT_TIMEOUT_MS)
+      return await this.#answer<T>(await this.#ready(), query, options)
     } finally {
       this.#underWay -= 1
     }
@@ -151,12 +161,12 @@ export class Database {
   async #answer<T extends RowDataPacket[] | ResultSetHeader>(
     connected: Connected,
     query: Parameters<Connection['query']>[0] & object,
-    timeoutMs: number,
+    { timeoutMs = STATEMENT_TIMEOUT_MS, patienceS = LOCK_PATIENCE_S }: Options,
   ): Promise<T> {
     const { connection, session } = connected
     // Once the invocation is over, it does not matter any more who was in its way.
     const look = () => clearWay(this.#address, session, () => this.#invocation.check('MySQL'))
-    const watch = new WaitWatch(look, this.patienceS * 1_000)
+    const watch = new WaitWatch(look, patienceS * 1_000)
     try {
       const [result] = await this.#invocation.within(
         'MySQL',
@@ -189,7 +199,7 @@ export class Database {
 
   async #ready(): Promise<Connected> {
     this.#invocation.check('MySQL')
-    if (this.#inTransaction) {
+    if (this.#tx !== undefined) {
       if (this.#connected !== undefined && !this.#connected.isLost) return this.#connected
       throw new TransactionLost('the connection was lost within the transaction')
     }

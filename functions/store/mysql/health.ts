@@ -3,16 +3,18 @@ import { Failure } from '../../contract/failures.ts'
 import { REFUSED_EVENTS_SHOWN } from '../../contract/limits.ts'
 import type { Checks } from '../../contract/reports.ts'
 import { MIGRATIONS } from '../schema/migration-files.ts'
-import type { Database } from './database.ts'
+import type { LentDatabase } from './database.ts'
 import { isoTime } from './time.ts'
+import { statement } from './transaction.ts'
+import type { Reader } from './tx.ts'
 
-const factsOf = async (database: Database): Promise<DatabaseFacts> => {
-  const [server] = await database.rows<{ version: string; localInfile: number; packet: number; readOnly: number }>(
+const factsOf = async (reader: Reader): Promise<DatabaseFacts> => {
+  const [server] = await reader.rows<{ version: string; localInfile: number; packet: number; readOnly: number }>(
     `select version() as version, @@global.local_infile as localInfile, @@global.max_allowed_packet as packet,
             @@global.read_only as readOnly`,
   )
   // A variable that later releases may not have is asked for by its name.
-  const [binlog] = await database.rows<{ format: string }>(
+  const [binlog] = await reader.rows<{ format: string }>(
     `select variable_value as format from performance_schema.global_variables where variable_name = 'binlog_format'`,
   )
   return {
@@ -25,17 +27,17 @@ const factsOf = async (database: Database): Promise<DatabaseFacts> => {
 }
 
 /** What the server is and has, what others hung on our rows, and whether the schema is this release's. */
-export const databaseCheck = async (database: Database): Promise<Checks['database']> => {
-  const rows = await database.rows<{ name: string }>('select name from schema_migration order by name')
+export const databaseCheck = async (reader: Reader): Promise<Checks['database']> => {
+  const rows = await reader.rows<{ name: string }>('select name from schema_migration order by name')
   const applied = rows.map(({ name }) => name)
   const expected: readonly string[] = MIGRATIONS
   const hasProcedure = applied.includes(FOREIGN_RULES)
   // A procedure answers with its rows and a header.
   const [foreignRules = []] = hasProcedure
-    ? await database.rows<Checks['database']['foreignRules']>('call foreign_rules()')
+    ? await reader.rows<Checks['database']['foreignRules']>('call foreign_rules()')
     : []
   return {
-    facts: await factsOf(database),
+    facts: await factsOf(reader),
     foreignRules: foreignRules.map(({ kind, name, detail }) => ({ kind, name, detail })),
     migrationsMissing: expected.filter((name) => !applied.includes(name)),
     migrationsUnknown: applied.filter((name) => !expected.includes(name)),
@@ -50,15 +52,17 @@ const FOREIGN_RULES = '005-foreign-rules.sql' satisfies (typeof MIGRATIONS)[numb
  *
  * @throws Failure DatabaseMisconfigured
  */
-export const requireReady = async (database: Database): Promise<void> => {
-  const [lack] = lacksOf(await factsOf(database))
-  if (lack !== undefined) throw new Failure('DatabaseMisconfigured', `${lack.what} ${lack.mend} Nothing was touched.`)
-  await database.requireOneServer()
+export const requireReady = async (database: LentDatabase): Promise<void> => {
+  await statement(database, async (reader) => {
+    const [lack] = lacksOf(await factsOf(reader))
+    if (lack !== undefined) throw new Failure('DatabaseMisconfigured', `${lack.what} ${lack.mend} Nothing was touched.`)
+    await database.requireOneServer()
+  })
 }
 
 /** Events that wait for their turn to be published, and the age of the oldest. */
-export const unpublishedCheck = async (database: Database): Promise<Checks['unpublished']> => {
-  const [row] = await database.rows<Checks['unpublished']>(
+export const unpublishedCheck = async (reader: Reader): Promise<Checks['unpublished']> => {
+  const [row] = await reader.rows<Checks['unpublished']>(
     `select count(*) as events, timestampdiff(second, min(created_at), current_timestamp(6)) as oldestS
      from outbox where published_at is null and set_aside_until is null`,
   )
@@ -66,8 +70,8 @@ export const unpublishedCheck = async (database: Database): Promise<Checks['unpu
 }
 
 /** Events that the topic refused, oldest first. */
-export const refusedCheck = async (database: Database): Promise<Checks['refusedEvents']> => {
-  const rows = await database.rows<Checks['refusedEvents'][number]>(
+export const refusedCheck = async (reader: Reader): Promise<Checks['refusedEvents']> => {
+  const rows = await reader.rows<Checks['refusedEvents'][number]>(
     `select o.event_id as event, o.type, o.job_id as job, d.code as distributor,
             date_format(j.settlement_month, '%Y-%m') as month, o.attempts, coalesce(o.last_error, '') as error,
             o.set_aside_until as nextTryAt

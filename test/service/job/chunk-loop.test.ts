@@ -5,9 +5,11 @@ import type { Slice } from '../../../functions/contract/words.ts'
 import { openJob } from '../../../functions/job/open-job.ts'
 import { runChunks } from '../../../functions/job/run-chunks.ts'
 import type { Run } from '../../../functions/job/task.ts'
-import { insertRegisterPlan, progressOf } from '../../../functions/store/job/ledger.ts'
+import type { GuardedTx } from '../../../functions/store/job/guard.ts'
+import { progressOf } from '../../../functions/store/job/ledger.ts'
 import { loadChunk } from '../../../functions/store/share-ratio.ts'
 import { EVERYTHING, registerAll } from '../../support/chunk-work.ts'
+import { planChunks } from '../../support/rows.ts'
 import { linesOf, newSlice, useTestDatabase } from '../../support/test-database.ts'
 import { countedBy, guarded, opening, testRun } from '../../support/test-run.ts'
 
@@ -24,15 +26,15 @@ describe('the chunk loop', () => {
     const job = await openJob(run(), opening(slice, 'a/1', null))
     await db.outside.change(`update job set state = 'REGISTERING' where id = ?`, [job.id])
     const chunk = { rows: 8, bytes: 1, digest: 'a'.repeat(64), firstIsrc: 'A', lastIsrc: 'B' }
-    await insertRegisterPlan(
+    await planChunks(
       db.outside,
       job.id,
       bodies.map((_, number) => ({ ...chunk, number })),
     )
     return { slice, job, input: { ...guarded(slice, job), item: EVERYTHING } }
   }
-  const write = (by: Run, slice: Slice) => async (_: unknown, body: Buffer) =>
-    (await loadChunk(by.database, slice, body)).rows
+  const write = (slice: Slice) => async (tx: GuardedTx<'REGISTERING'>, _: unknown, body: Buffer) =>
+    (await loadChunk(tx, slice, body)).rows
 
   test('prepares each chunk once, while the chunk before is written, and counts rows and time', async () => {
     const { slice, input } = await begun()
@@ -45,10 +47,10 @@ describe('the chunk loop', () => {
     })
     const report = await runChunks(by, input, 'register', {
       prepare,
-      write: async (chunk, prepared) => {
+      write: async (tx, chunk, prepared) => {
         if (chunk.number + 1 < CHUNKS) await vi.waitUntil(() => order.includes(`prepare ${chunk.number + 1}`))
         order.push(`written ${chunk.number}`)
-        return await write(by, slice)(chunk, prepared)
+        return await write(slice)(tx, chunk, prepared)
       },
     })
     expect(report).toEqual({ chunks: CHUNKS, rows: 8 * CHUNKS })
@@ -68,7 +70,7 @@ describe('the chunk loop', () => {
         if (number === 2) throw new Error('the object is away')
         return body(number)
       },
-      write: write(by, slice),
+      write: write(slice),
     })
     await expect(failing).rejects.toThrow('the object is away')
     expect(await progressOf(db.outside, job.id, 'register')).toMatchObject({ marked: 2 })

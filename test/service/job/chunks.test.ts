@@ -6,10 +6,12 @@ import { openJob } from '../../../functions/job/open-job.ts'
 import { runChunks } from '../../../functions/job/run-chunks.ts'
 import type { Run } from '../../../functions/job/task.ts'
 import { markDeleted, markRegistered, planDelete } from '../../../functions/job/transitions.ts'
-import { guardShared } from '../../../functions/store/job/guard.ts'
-import { insertRegisterPlan, markChunk, progressOf } from '../../../functions/store/job/ledger.ts'
+import { acquisitionOf, guardShared } from '../../../functions/store/job/guard.ts'
+import { markChunk, progressOf } from '../../../functions/store/job/ledger.ts'
+import { transaction } from '../../../functions/store/mysql/transaction.ts'
 import { loadChunk, totalsOf } from '../../../functions/store/share-ratio.ts'
 import { deleteAll, EVERYTHING, registerAll } from '../../support/chunk-work.ts'
+import { loadRows, planChunks } from '../../support/rows.ts'
 import { linesOf, newSlice, useTestDatabase } from '../../support/test-database.ts'
 import { guarded, headOf, opening, stagedOf, testRun } from '../../support/test-run.ts'
 
@@ -23,7 +25,7 @@ const registering = async (slice: Slice) => {
   const staged = stagedOf('a', 16, '400.000000')
   const job = await openJob(run(), opening(slice, 'a/1', null, { staged }))
   await db.outside.change(`update job set state = 'REGISTERING' where id = ?`, [job.id])
-  await insertRegisterPlan(db.outside, job.id, [chunkOf(0, 8), chunkOf(1, 8)])
+  await planChunks(db.outside, job.id, [chunkOf(0, 8), chunkOf(1, 8)])
   const input: ChunkInput = { ...guarded(slice, job), item: EVERYTHING }
   return { job, input, bodies: [linesOf(0, 2), linesOf(2, 2)] }
 }
@@ -35,7 +37,7 @@ describe('deleting', () => {
     const before = await newSlice(db.outside)
     const slice = await newSlice(db.outside)
     const after = await newSlice(db.outside)
-    for (const each of [before, slice, after]) await loadChunk(db.outside, each, linesOf(0, 12_000))
+    for (const each of [before, slice, after]) await loadRows(db.outside, each, linesOf(0, 12_000))
     const job = await openJob(run(), opening(slice, 'a/1', null))
     const plan = await planDelete(run(), guarded(slice, job))
     expect(plan.chunks).toBe(Math.ceil(48_000 / CHUNK_ROWS_MAX))
@@ -48,7 +50,7 @@ describe('deleting', () => {
 
   test('a second run of the same chunks deletes nothing and counts nothing twice', async () => {
     const slice = await newSlice(db.outside)
-    await loadChunk(db.outside, slice, linesOf(0, 100))
+    await loadRows(db.outside, slice, linesOf(0, 100))
     const job = await openJob(run(), opening(slice, 'a/1', null))
     await planDelete(run(), guarded(slice, job))
     expect(await deleteAll(run(), slice, job)).toMatchObject({ rows: 400 })
@@ -60,7 +62,7 @@ describe('deleting', () => {
     const slice = await newSlice(db.outside)
     const job = await openJob(run(), opening(slice, 'a/1', null))
     expect(await planDelete(run(), guarded(slice, job))).toEqual({ chunks: 0, items: [] })
-    await loadChunk(db.outside, slice, linesOf(0, 3))
+    await loadRows(db.outside, slice, linesOf(0, 3))
     await expect(markDeleted(run(), guarded(slice, job))).rejects.toMatchObject({ name: 'SliceNotEmpty' })
     await planDelete(run(), guarded(slice, job))
     await deleteAll(run(), slice, job)
@@ -73,14 +75,14 @@ describe('deleting', () => {
     for (let plan = 1; plan <= 5; plan += 1) {
       await planDelete(run(), guarded(slice, job))
       await deleteAll(run(), slice, job)
-      await loadChunk(db.outside, slice, linesOf(plan * 10, 1))
+      await loadRows(db.outside, slice, linesOf(plan * 10, 1))
     }
     await expect(markDeleted(run(), guarded(slice, job))).rejects.toMatchObject({ name: 'SliceKeepsFilling' })
   })
 
   test('DELETED waits for a chunk that is not marked', async () => {
     const slice = await newSlice(db.outside)
-    await loadChunk(db.outside, slice, linesOf(0, 3))
+    await loadRows(db.outside, slice, linesOf(0, 3))
     const job = await openJob(run(), opening(slice, 'a/1', null))
     await planDelete(run(), guarded(slice, job))
     await db.outside.change('delete from share_ratio where distributor_id = ?', [slice.distributorId])
@@ -91,7 +93,7 @@ describe('deleting', () => {
 describe('a stale fence', () => {
   test('deletes nothing', async () => {
     const slice = await newSlice(db.outside)
-    await loadChunk(db.outside, slice, linesOf(0, 100))
+    await loadRows(db.outside, slice, linesOf(0, 100))
     const job = await openJob(run(), opening(slice, 'a/1', null))
     await planDelete(run(), guarded(slice, job))
     await openJob(run(), opening(slice, 'b/2', headOf(job)))
@@ -129,7 +131,10 @@ describe('registering', () => {
     }
     await Promise.all([registerAll(run(), input, bodies, count), registerAll(run(), input, bodies, count)])
     expect(writes).toBe(2)
-    expect(await markChunk(db.outside, job.id, 'register', 0)).toBe(false)
+    const again = transaction(db.connect(), async (tx) =>
+      markChunk(await guardShared(tx, acquisitionOf(input), 'REGISTERING'), 0),
+    )
+    expect(await again).toBe('marked before')
     expect(await totalsOf(db.outside, slice)).toEqual({ rows: 16, shareSum: '400.000000' })
     expect(await markRegistered(run(), guarded(slice, job))).toMatchObject({ state: 'REGISTERED' })
   })
@@ -167,15 +172,15 @@ describe('registering', () => {
     const seen: number[] = []
     await runChunks(by, input, 'register', {
       prepare: async (chunk) => bodies[chunk.number] ?? Buffer.alloc(0),
-      write: async (_, body) => {
+      write: async (tx, _, body) => {
         if (kills === 0) {
           kills += 1
-          const [me] = await by.database.rows<{ id: number }>('select connection_id() as id')
+          const [me] = await tx.rows<{ id: number }>('select connection_id() as id')
           await db.outside.change('kill ?', [me?.id ?? 0])
           await new Promise((resume) => setTimeout(resume, 100))
           seen.push((await marks(job.id, 'register')).marked)
         }
-        return (await loadChunk(by.database, slice, body)).rows
+        return (await loadChunk(tx, slice, body)).rows
       },
     })
     expect(seen).toEqual([0])
@@ -190,8 +195,8 @@ describe('registering', () => {
     let tries = 0
     await runChunks(by, { ...input, item: { from: 0, to: 0 } }, 'register', {
       prepare: async () => bodies[0] ?? Buffer.alloc(0),
-      write: async (_, body) => {
-        const { rows } = await loadChunk(by.database, slice, body)
+      write: async (tx, _, body) => {
+        const { rows } = await loadChunk(tx, slice, body)
         tries += 1
         if (tries === 1) throw Object.assign(new Error('Deadlock found'), { errno: 1213 })
         return rows
@@ -207,13 +212,13 @@ describe('registering', () => {
     const { job, input, bodies } = await registering(slice)
     const blocker = db.connect()
     await blocker.begin()
-    await loadChunk(blocker, slice, linesOf(1, 1))
+    await loadRows(blocker, slice, linesOf(1, 1))
     const by = run()
     const blocked = runChunks(by, { ...input, item: { from: 0, to: 0 } }, 'register', {
       prepare: async () => bodies[0] ?? Buffer.alloc(0),
-      write: async (_, body) => {
-        await by.database.change('set session innodb_lock_wait_timeout = 1')
-        return (await loadChunk(by.database, slice, body)).rows
+      write: async (tx, _, body) => {
+        await tx.change('set session innodb_lock_wait_timeout = 1')
+        return (await loadChunk(tx, slice, body)).rows
       },
     })
     await new Promise((resume) => setTimeout(resume, 1_500))
@@ -229,7 +234,7 @@ describe('registering', () => {
     const { job, input, bodies } = await registering(slice)
     await expect(markRegistered(run(), guarded(slice, job))).rejects.toMatchObject({ name: 'ChunksUnfinished' })
     await registerAll(run(), input, bodies)
-    await loadChunk(db.outside, slice, linesOf(100, 1))
+    await loadRows(db.outside, slice, linesOf(100, 1))
     await expect(markRegistered(run(), guarded(slice, job))).rejects.toMatchObject({ name: 'SliceMismatch' })
     await db.outside.change(`delete from share_ratio where distributor_id = ? and isrc = 'KRA000000100'`, [
       slice.distributorId,
@@ -265,10 +270,9 @@ describe('a worker that froze with its rows written', () => {
     const slice = await newSlice(db.outside)
     const { job, input, bodies } = await registering(slice)
     const frozen = db.connect()
-    await frozen.begin()
-    await guardShared(frozen, { id: job.id, fence: job.fence, token: 'a/1', state: 'REGISTERING' })
-    await markChunk(frozen, job.id, 'register', 0)
-    await loadChunk(frozen, slice, bodies[0] as Buffer)
+    const tx = await guardShared(await frozen.begin(), acquisitionOf(input), 'REGISTERING')
+    await markChunk(tx, 0)
+    await loadChunk(tx, slice, bodies[0] as Buffer)
     await registerAll(run(), input, bodies)
     expect(await totalsOf(db.outside, slice)).toEqual({ rows: 16, shareSum: '400.000000' })
     await expect(frozen.commit()).rejects.toThrow()

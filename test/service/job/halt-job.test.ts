@@ -2,12 +2,11 @@ import { afterAll, describe, expect, test, vi } from 'vitest'
 import { lockKey } from '../../../functions/contract/words.ts'
 import { haltFromCatch, haltFromStatusEvent } from '../../../functions/job/halt-job.ts'
 import { openJob } from '../../../functions/job/open-job.ts'
-import type { Run } from '../../../functions/job/task.ts'
 import { readJob } from '../../../functions/store/job/row.ts'
 import { tryAcquire } from '../../../functions/store/lock/acquire.ts'
 import { openLockClient } from '../../../functions/store/lock/client.ts'
 import { newSlice, useTestDatabase } from '../../support/test-database.ts'
-import { countedBy, endOf, executionOf, headOf, LIFE, opening, testRun } from '../../support/test-run.ts'
+import { countedBy, endOf, executionOf, headOf, LIFE, opening, type TestRun, testRun } from '../../support/test-run.ts'
 
 const db = useTestDatabase('halt')
 const valkey = openLockClient(testRun(db.outside).env)
@@ -194,14 +193,14 @@ describe('an execution that ended without its Catch', () => {
   })
 
   /** Does `what` right before the transaction of that number. */
-  const doBefore = (by: Run, number: number, what: () => Promise<unknown>): void => {
+  const doBefore = (by: TestRun, number: number, what: () => Promise<unknown>): void => {
     const { database } = by
     const begin = database.begin.bind(database)
     let begun = 0
-    database.begin = async () => {
+    database.begin = async (patienceS) => {
       begun += 1
       if (begun === number) await what()
-      await begin()
+      return await begin(patienceS)
     }
   }
 

@@ -9,6 +9,7 @@ import { openLockClient } from '../../../functions/store/lock/client.ts'
 import { transaction } from '../../../functions/store/mysql/transaction.ts'
 import { loadChunk } from '../../../functions/store/share-ratio.ts'
 import { lockAddress } from '../../support/lock-address.ts'
+import { loadRows } from '../../support/rows.ts'
 import { linesOf, newSlice, useTestDatabase } from '../../support/test-database.ts'
 import { headOf, opening, stagedOf, testRun } from '../../support/test-run.ts'
 
@@ -82,10 +83,10 @@ test('a lock that was lost crosses nothing: the month holds the last file alone'
   )
   expect(third.fence).toBeGreaterThan(first.fence)
   await deleteSlice(slice)
-  await loadChunk(db.outside, slice, FILE_Y)
-  const late = transaction(by.database, async () => {
-    await guardShared(by.database, { id: first.id, fence: first.fence, token: 'first/1', state: 'REGISTERING' })
-    await loadChunk(by.database, slice, FILE_X)
+  await loadRows(db.outside, slice, FILE_Y)
+  const late = transaction(by.database, async (tx) => {
+    const acquisition = { id: first.id, fence: first.fence, token: 'first/1' }
+    await loadChunk(await guardShared(tx, acquisition, 'REGISTERING'), slice, FILE_X)
   })
   await expect(late).rejects.toMatchObject({ name: 'StaleFence' })
   expect(await tracks(slice)).toEqual(TRACKS_OF_Y)

@@ -451,11 +451,11 @@ describe('a frozen worker that holds the job row', () => {
     }
     const begin = frozen.database.begin.bind(frozen.database)
     let winner: Promise<JobMessage> | undefined
-    frozen.database.begin = async () => {
+    frozen.database.begin = async (patienceS) => {
       // Both have seen no job by now.
       winner ??= openJob(first, opening(slice, 'a/1', null))
       await inserted.promise
-      await begin()
+      return await begin(patienceS)
     }
     const change = frozen.database.change.bind(frozen.database)
     frozen.database.change = async (sql, ...more) => {
@@ -487,11 +487,11 @@ describe('a frozen worker that holds the job row', () => {
       return new Promise(() => undefined)
     }
     const begin = late.database.begin.bind(late.database)
-    late.database.begin = async () => {
+    late.database.begin = async (patienceS) => {
       late.database.begin = begin
       openJob(frozen, opening(slice, 'a/1', null)).catch(() => undefined)
       await inserted.promise
-      await begin()
+      return await begin(patienceS)
     }
     expect(await openJob(late, opening(slice, 'b/2', null))).toMatchObject({ fence: 1, outcome: 'opened' })
   })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { SNSClient } from '@aws-sdk/client-sns'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { EVENT_BYTES_MAX, EVENT_TEXT_CHARS_MAX, OUTBOX_ASIDE_S } from '../../../functions/contract/limits.ts'
+import type { EventType } from '../../../functions/contract/words.ts'
 import { openJob } from '../../../functions/job/open-job.ts'
 import { publishEvents } from '../../../functions/job/publish-events.ts'
 import { sweep } from '../../../functions/job/sweep.ts'
@@ -11,6 +12,7 @@ import type { Run } from '../../../functions/job/task.ts'
 import { isEventRefused } from '../../../functions/job/topic-answer.ts'
 import { writeEvent } from '../../../functions/store/job/outbox.ts'
 import { refusedCheck, unpublishedCheck } from '../../../functions/store/mysql/health.ts'
+import { transaction } from '../../../functions/store/mysql/transaction.ts'
 import { type AwsServer, startAws } from '../../../local/servers/aws.ts'
 import { Consumer } from '../../support/events.ts'
 import { newSlice, useTestDatabase } from '../../support/test-database.ts'
@@ -57,6 +59,10 @@ const outboxOf = (job: number) =>
      from outbox where job_id = ? order by id`,
     [job],
   )
+/** Writes an event as a transition does. */
+const write = (job: number, type: EventType, payload: Record<string, unknown>) =>
+  transaction(db.outside, (tx) => writeEvent(tx, job, type, payload))
+
 const received = async () => {
   const consumer = new Consumer(aws)
   await consumer.drain()
@@ -67,8 +73,8 @@ describe('an event that the topic refuses', () => {
   test('is set aside, and events of its own job and of others behind it are published', async () => {
     const [first, second] = [await newJob(), await newJob()]
     await writeTooLong(first)
-    await writeEvent(db.outside, first, 'JobRegistered', { job: first })
-    await writeEvent(db.outside, second, 'JobHalted', { job: second })
+    await write(first, 'JobRegistered', { job: first })
+    await write(second, 'JobHalted', { job: second })
     const by = run()
     const warned = vi.spyOn(by.logger, 'warn')
     expect(await publishEvents(by)).toEqual({ published: 2, refused: 1, pending: 0 })
@@ -129,7 +135,7 @@ describe('an event that the topic refuses', () => {
   test('does not end a sweep where there are a batch of them', async () => {
     const job = await newJob()
     for (let count = 0; count < 101; count += 1) await writeTooLong(job)
-    await writeEvent(db.outside, job, 'JobRegistered', { job })
+    await write(job, 'JobRegistered', { job })
     expect(await sweep(run(), SWEEP)).toMatchObject({ published: 1, refused: 101 })
     expect(await received()).toEqual([`JobRegistered ${job}`])
   })
@@ -138,7 +144,7 @@ describe('an event that the topic refuses', () => {
 describe('a topic that takes nothing', () => {
   test('is not each event’s own fault: none is set aside', async () => {
     const job = await newJob()
-    for (const type of ['JobHalted', 'JobRegistered'] as const) await writeEvent(db.outside, job, type, { job })
+    for (const type of ['JobHalted', 'JobRegistered'] as const) await write(job, type, { job })
     const by = { ...run(), env: { ...run().env, TOPIC_ARN: `${aws.topicArn}-gone` } }
     expect(await publishEvents(by, job)).toMatchObject({ published: 0, refused: 0, pending: 2 })
     expect(await outboxOf(job)).toMatchObject([
@@ -171,7 +177,7 @@ describe('an event as it is written', () => {
     const job = await newJob()
     const long = '\u{1f4a5}\u0001"'.repeat(EVENT_BYTES_MAX)
     const payload = { distributor: long, month: long, execution: long, error: long, cause: long, state: long }
-    await writeEvent(db.outside, job, 'JobHalted', { ...payload, job, fence: 1 })
+    await write(job, 'JobHalted', { ...payload, job, fence: 1 })
     expect(await publishEvents(run(), job)).toEqual({ published: 1, refused: 0, pending: 0 })
     const [row] = await db.outside.rows<{ payload: { cause: string } }>('select payload from outbox where job_id = ?', [
       job,

@@ -111,7 +111,7 @@ describe('an open job whose execution is known to have ended', () => {
   const end = (token: string, change: { startedMs?: number; redrives?: number } = {}) => {
     const life = { startedMs: Date.parse(LIFE.startedAt), redrives: 0, ...change }
     const { database } = testRun(db.connect())
-    return transaction(database, () => markEnded(database, executionOf(token), life))
+    return transaction(database, (tx) => markEnded(tx, executionOf(token), life))
   }
 
   test('is halted at the next sweep, though it was at work a moment ago', async () => {
@@ -217,7 +217,9 @@ describe('a job that is no longer the one that was seen', () => {
 describe('the outbox', () => {
   test('is emptied, more than one batch of it, oldest first', async () => {
     const { job } = await openedAgo(1)
-    for (let number = 0; number < 150; number += 1) await writeEvent(db.outside, job.id, 'JobHalted', { number })
+    await transaction(db.outside, async (tx) => {
+      for (let number = 0; number < 150; number += 1) await writeEvent(tx, job.id, 'JobHalted', { number })
+    })
     const topic = new Topic()
     expect(await sweep(runWith(topic), INPUT, QUIET_S)).toMatchObject({ published: 150, pending: 0 })
     expect(topic.taken.map((text) => JSON.parse(text).number)).toEqual(
@@ -227,7 +229,7 @@ describe('the outbox', () => {
 
   test('keeps what the topic refuses, and the sweep says so without failing', async () => {
     const { job } = await openedAgo(1)
-    await writeEvent(db.outside, job.id, 'JobHalted', {})
+    await transaction(db.outside, (tx) => writeEvent(tx, job.id, 'JobHalted', {}))
     const topic = new Topic()
     topic.refuses = true
     expect(await sweep(runWith(topic), INPUT, QUIET_S)).toMatchObject({ published: 0, pending: 1 })

@@ -7,14 +7,17 @@ import type { Guarded } from '../../../functions/contract/messages.ts'
 import { openJob } from '../../../functions/job/open-job.ts'
 import type { Run } from '../../../functions/job/task.ts'
 import { beginRegistering, markDeleted, markRegistered, planDelete } from '../../../functions/job/transitions.ts'
-import { countDeletePlan, guardOf, markState } from '../../../functions/store/job/guard.ts'
-import { insertRegisterPlan, progressOf, unmarkedChunks } from '../../../functions/store/job/ledger.ts'
+import { acquisitionOf, type ExclusiveTx, guardExclusive } from '../../../functions/store/job/guard.ts'
+import { exclusively } from '../../../functions/store/job/held.ts'
+import { progressOf, unmarkedChunks } from '../../../functions/store/job/ledger.ts'
+import { countDeletePlan, markState } from '../../../functions/store/job/mark-state.ts'
 import { readJob } from '../../../functions/store/job/row.ts'
 import { writeStaged } from '../../../functions/store/s3/write-staged.ts'
-import { loadChunk, totalsOf } from '../../../functions/store/share-ratio.ts'
+import { totalsOf } from '../../../functions/store/share-ratio.ts'
 import { deleteAll, EVERYTHING, registerAll } from '../../support/chunk-work.ts'
+import { loadRows, planChunks } from '../../support/rows.ts'
 import { linesOf, newSlice, useTestDatabase } from '../../support/test-database.ts'
-import { countedBy, guarded, headOf, opening, testRun } from '../../support/test-run.ts'
+import { countedBy, guarded, headOf, opening, type TestRun, testRun } from '../../support/test-run.ts'
 
 const BUCKET = 'unused'
 const db = useTestDatabase('transitions')
@@ -36,7 +39,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-const run = (): Run => ({ ...testRun(db.connect()), s3 })
+const run = (): TestRun => ({ ...testRun(db.connect()), s3 })
 const setState = (id: number, state: string) => db.outside.change('update job set state = ? where id = ?', [state, id])
 const stateOf = async (id: number) => (await readJob(db.outside, id))?.state
 
@@ -87,7 +90,7 @@ describe('a run whose lock is gone', () => {
     const slice = await newSlice(db.outside)
     const job = await openJob(run(), opening(slice, 'a/1', null, { staged: message }))
     await setState(job.id, state)
-    if (state === 'REGISTERING') await insertRegisterPlan(db.outside, job.id, manifest.chunks)
+    if (state === 'REGISTERING') await planChunks(db.outside, job.id, manifest.chunks)
     const lost = { ...guarded(slice, job, 'a/1'), lock: { token: 'a/1', held: true } }
     await expect(work(run(), lost)).rejects.toMatchObject({ name: 'LockLost' })
     const row = await readJob(db.outside, job.id)
@@ -102,7 +105,7 @@ describe('a run whose job number and fence are another run’s too, as after a r
     const slice = await newSlice(db.outside)
     const job = await openJob(run(), opening(slice, 'b/1', null, { staged: message }))
     await setState(job.id, state)
-    if (state.startsWith('REGISTER')) await insertRegisterPlan(db.outside, job.id, manifest.chunks)
+    if (state.startsWith('REGISTER')) await planChunks(db.outside, job.id, manifest.chunks)
     return { slice, job, bodies: [body(0)], input: guarded(slice, job, 'a/1') }
   }
 
@@ -134,14 +137,26 @@ describe('a run whose job number and fence are another run’s too, as after a r
 describe('a transition that changes no row', () => {
   test('is an error by name, for the state and for the count of plans', async () => {
     const { input, job } = await deleted('8', 1)
-    const guard = guardOf(input, 'DELETED')
-    for (const other of [{ fence: 2 }, { token: 'b/2' }, { state: 'DELETING' }] as const) {
-      await expect(markState(db.outside, { ...guard, ...other }, 'REGISTERING')).rejects.toMatchObject({
-        name: 'StaleFence',
-      })
-      await expect(countDeletePlan(db.outside, { ...guard, ...other })).rejects.toMatchObject({ name: 'StaleFence' })
-    }
-    expect(await readJob(db.outside, job.id)).toMatchObject({ state: 'DELETED', delete_plans: 0 })
+    await setState(job.id, 'DELETING')
+    const by = acquisitionOf(input)
+    for (const [column, value] of [
+      ['fence', 2],
+      ['lock_token', 'b/2'],
+      ['state', 'DELETED'],
+    ] as const)
+      for (const write of [
+        (guarded: ExclusiveTx<'DELETING'>) => markState(guarded, 'DELETED'),
+        (guarded: ExclusiveTx<'DELETING'>) => countDeletePlan(guarded),
+      ]) {
+        const changed = exclusively(db.outside, by.id, async (held) => {
+          const guarded = await guardExclusive(held, by, 'DELETING')
+          // What no other session can do meanwhile, a defect within the same transaction could.
+          await held.change(`update job set ${column} = ? where id = ?`, [value, by.id])
+          await write(guarded)
+        })
+        await expect(changed).rejects.toMatchObject({ name: 'StaleFence' })
+      }
+    expect(await readJob(db.outside, job.id)).toMatchObject({ state: 'DELETING', delete_plans: 0 })
   })
 })
 
@@ -191,7 +206,7 @@ describe('beginning to register', () => {
   test('keeps more chunks than one statement takes', async () => {
     const { job } = await deleted('e', 1)
     const chunk = { rows: 1, bytes: 1, digest: 'f'.repeat(64), firstIsrc: 'KRA000000000', lastIsrc: 'KRA000000000' }
-    await insertRegisterPlan(
+    await planChunks(
       db.outside,
       job.id,
       Array.from({ length: 2_001 }, (_, number) => ({ ...chunk, number })),
@@ -205,7 +220,7 @@ describe('DELETED', () => {
     const { input, job, slice } = await deleted('1', 1)
     expect(await markDeleted(run(), input)).toEqual({ ...job, state: 'DELETED' })
     // What a stranger writes from here on is MarkRegistered's to find.
-    await loadChunk(db.outside, slice, linesOf(0, 1))
+    await loadRows(db.outside, slice, linesOf(0, 1))
     expect(await markDeleted(run(), input)).toEqual({ ...job, state: 'DELETED' })
     await setState(job.id, 'REGISTERING')
     await expect(markDeleted(run(), input)).rejects.toMatchObject({ name: 'StaleFence' })
@@ -275,9 +290,9 @@ describe('REGISTERED', () => {
     await registerAll(run(), whole, bodies)
     const by = run()
     const begin = by.database.begin.bind(by.database)
-    vi.spyOn(by.database, 'begin').mockImplementationOnce(async () => {
+    vi.spyOn(by.database, 'begin').mockImplementationOnce(async (patienceS) => {
       await db.outside.change('update job_chunk set marked_at = null where job_id = ? and number = 1', [job.id])
-      await begin()
+      return await begin(patienceS)
     })
     await expect(markRegistered(by, input)).rejects.toMatchObject({ name: 'ChunksUnfinished' })
     expect(await stateOf(job.id)).toBe('REGISTERING')
@@ -289,9 +304,9 @@ describe('REGISTERED', () => {
     await markRegistered(run(), input)
     const by = run()
     const begin = by.database.begin.bind(by.database)
-    vi.spyOn(by.database, 'begin').mockImplementationOnce(async () => {
+    vi.spyOn(by.database, 'begin').mockImplementationOnce(async (patienceS) => {
       await setState(job.id, 'REGISTERING')
-      await begin()
+      return await begin(patienceS)
     })
     expect(await markRegistered(by, input)).toMatchObject({ state: 'REGISTERED' })
     expect(await stateOf(job.id)).toBe('REGISTERED')
@@ -300,7 +315,7 @@ describe('REGISTERED', () => {
   test('is refused for a slice that does not hold what the file has, with both sums', async () => {
     const { input, whole, bodies, slice, job } = await registered('4', 1)
     await registerAll(run(), whole, bodies)
-    await loadChunk(db.outside, slice, linesOf(50, 1))
+    await loadRows(db.outside, slice, linesOf(50, 1))
     await expect(markRegistered(run(), input)).rejects.toMatchObject({
       name: 'SliceMismatch',
       message: expect.stringMatching(/holds 12 rows summing to 300\.000000, the file has 8 summing to 200\.000000/),
@@ -314,7 +329,7 @@ describe('REGISTERED', () => {
     await registerAll(run(), whole, bodies)
     const halve = `where distributor_id = ? and isrc = 'KRA000000000' and party_id = 'P1'`
     await db.outside.change(`update share_ratio set share = 12.5 ${halve}`, [slice.distributorId])
-    await loadChunk(db.outside, slice, Buffer.from('KRA000000000\tPERFORMANCE\tP9\t12.500000\n'))
+    await loadRows(db.outside, slice, Buffer.from('KRA000000000\tPERFORMANCE\tP9\t12.500000\n'))
     await expect(markRegistered(run(), input)).rejects.toMatchObject({
       name: 'SliceMismatch',
       message: expect.stringContaining('holds 9 rows summing to 200.000000'),
@@ -325,7 +340,7 @@ describe('REGISTERED', () => {
 describe('a delete plan', () => {
   test('made again replaces only what is not deleted yet, under new numbers', async () => {
     const slice = await newSlice(db.outside)
-    await loadChunk(db.outside, slice, linesOf(0, 8_000))
+    await loadRows(db.outside, slice, linesOf(0, 8_000))
     const job = await openJob(run(), opening(slice, 'a/1', null))
     const input = guarded(slice, job)
     expect(await planDelete(run(), input)).toEqual({ chunks: 3, items: [{ from: 0, to: 2 }] })
@@ -348,17 +363,17 @@ describe('a delete plan', () => {
     expect((await readJob(db.outside, job.id))?.delete_plans).toBe(70_001)
     const again = await openJob(run(), opening(slice, 'b/2', headOf(job)))
     expect((await readJob(db.outside, job.id))?.delete_plans).toBe(0)
-    await loadChunk(db.outside, slice, linesOf(0, 1))
+    await loadRows(db.outside, slice, linesOf(0, 1))
     await planDelete(run(), guarded(slice, again, 'b/2'))
     await expect(markDeleted(run(), guarded(slice, again, 'b/2'))).rejects.toMatchObject({ name: 'SliceNotEmpty' })
   })
 
   test('of rows that appear before the first and behind the last range still covers them', async () => {
     const slice = await newSlice(db.outside)
-    await loadChunk(db.outside, slice, linesOf(1_000, 2))
+    await loadRows(db.outside, slice, linesOf(1_000, 2))
     const job = await openJob(run(), opening(slice, 'a/1', null))
     await planDelete(run(), guarded(slice, job))
-    for (const track of [0, 9_000]) await loadChunk(db.outside, slice, linesOf(track, 1))
+    for (const track of [0, 9_000]) await loadRows(db.outside, slice, linesOf(track, 1))
     expect(await deleteAll(run(), slice, job)).toEqual({ chunks: 1, rows: 16 })
     expect(await markDeleted(run(), guarded(slice, job))).toMatchObject({ state: 'DELETED' })
     expect(await progressOf(db.outside, job.id, 'delete')).toMatchObject({ markedRows: 16 })
@@ -366,7 +381,7 @@ describe('a delete plan', () => {
 
   test('of a slice that never empties says how far it is from giving up', async () => {
     const slice = await newSlice(db.outside)
-    await loadChunk(db.outside, slice, linesOf(0, 1))
+    await loadRows(db.outside, slice, linesOf(0, 1))
     const job = await openJob(run(), opening(slice, 'a/1', null))
     for (const [plans, name] of [
       [1, 'SliceNotEmpty'],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { monthDate, type Slice } from '../../../functions/contract/words.ts'
 import { openJob } from '../../../functions/job/open-job.ts'
-import { loadChunk } from '../../../functions/store/share-ratio.ts'
+import { loadRows } from '../../support/rows.ts'
 import { linesOf, newSlice, useTestDatabase } from '../../support/test-database.ts'
 import { headOf, opening, stagedOf, testRun } from '../../support/test-run.ts'
 
@@ -21,7 +21,7 @@ const setState = (id: number, state: string) => db.outside.change('update job se
 describe('a settlement program', () => {
   test('sees a slice in no state but REGISTERED, and learns which job is replacing it', async () => {
     const slice = await newSlice(db.outside)
-    await loadChunk(db.outside, slice, linesOf(0, 2))
+    await loadRows(db.outside, slice, linesOf(0, 2))
     await expect(require(slice)).rejects.toThrow(`${slice.distributor} 2026-10 was never registered`)
     const job = await openJob(run(), opening(slice, 'a/1', null))
     for (const state of ['DELETING', 'DELETED', 'REGISTERING']) {
@@ -36,7 +36,7 @@ describe('a settlement program', () => {
 
   test('sees each row once however often the slice was registered, and nothing while it is replaced again', async () => {
     const slice = await newSlice(db.outside)
-    await loadChunk(db.outside, slice, linesOf(0, 2))
+    await loadRows(db.outside, slice, linesOf(0, 2))
     const first = await openJob(run(), opening(slice, 'a/1', null))
     await setState(first.id, 'REGISTERED')
     const second = await openJob(run(), opening(slice, 'b/2', headOf(first), { staged: stagedOf('b') }))
@@ -47,7 +47,7 @@ describe('a settlement program', () => {
 
   test('reads a slice once, and its jobs apart from that, however often it was registered', async () => {
     const slice = await newSlice(db.outside)
-    await loadChunk(db.outside, slice, linesOf(0, 250))
+    await loadRows(db.outside, slice, linesOf(0, 250))
     const reader = db.connect()
     const readsOfAll = async (): Promise<number> => {
       await reader.change('flush status')
@@ -84,7 +84,7 @@ describe('a settlement program', () => {
 
   test('reads one track of a slice by key, not by scanning the slice', async () => {
     const slice = await newSlice(db.outside)
-    await loadChunk(db.outside, slice, linesOf(0, 1_000))
+    await loadRows(db.outside, slice, linesOf(0, 1_000))
     const job = await openJob(run(), opening(slice, 'a/1', null))
     await setState(job.id, 'REGISTERED')
     const reader = db.connect()

@@ -2,6 +2,7 @@ import type { Context } from 'aws-lambda'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { type Run, task } from '../../../functions/job/task.ts'
+import { statement } from '../../../functions/store/mysql/transaction.ts'
 
 const ENV = {
   ...{ STAGE: 'test', BUCKET: 'bucket', DATABASE_HOST: '127.0.0.1', DATABASE_USER: 'app', DATABASE_TLS: 'off' },
@@ -41,7 +42,9 @@ describe('a handler', () => {
     const kept: Run[] = []
     await task('ReadHead', z.unknown(), async (_, run) => void kept.push(run))({}, endingIn(10_000))
     const [run] = kept as [Run]
-    await expect(run.database.rows('select 1')).rejects.toMatchObject({ name: 'InvocationOver' })
+    await expect(statement(run.database, (reader) => reader.rows('select 1'))).rejects.toMatchObject({
+      name: 'InvocationOver',
+    })
     await expect(run.lock()).rejects.toMatchObject({ name: 'InvocationOver' })
     await expect(run.s3.send({} as never)).rejects.toMatchObject({ name: 'InvocationOver' })
     await expect(run.sns.send({} as never)).rejects.toMatchObject({ name: 'InvocationOver' })
@@ -54,7 +57,9 @@ describe('a handler', () => {
       throw new Error('as it came')
     })
     await expect(failing({}, endingIn(10_000))).rejects.toThrow('as it came')
-    await expect(kept[0]?.database.rows('select 1')).rejects.toMatchObject({ name: 'InvocationOver' })
+    await expect(statement((kept[0] as Run).database, (reader) => reader.rows('select 1'))).rejects.toMatchObject({
+      name: 'InvocationOver',
+    })
   })
 
   test('has logs and metrics that are its own: a later one does not name the earlier job', async () => {
@@ -68,7 +73,9 @@ describe('a handler', () => {
   })
 
   test('with too little time left to do anything says so at once, and asks nobody', async () => {
-    const asking = task('ReadHead', z.unknown(), (_, { database }) => database.rows('select 1'))
+    const asking = task('ReadHead', z.unknown(), (_, { database }) =>
+      statement(database, (reader) => reader.rows('select 1')),
+    )
     await expect(asking({}, endingIn(2_000))).rejects.toMatchObject({ name: 'OutOfTime' })
   })
 })

@@ -7,6 +7,7 @@ import { lineOf, type NewestJob, openJobs } from '../../../store/job/slice-lines
 import type { SeenLock } from '../../../store/lock/inspect.ts'
 import { databaseCheck, refusedCheck, unpublishedCheck } from '../../../store/mysql/health.ts'
 import { reading, statement } from '../../../store/mysql/transaction.ts'
+import type { Reader } from '../../../store/mysql/tx.ts'
 import type { Run } from '../../task.ts'
 import { lockReport, type SeenLocks, seeLocks } from './locks.ts'
 import { type MonthRange, newestOf } from './slices.ts'
@@ -24,14 +25,14 @@ const key = ({ distributor, month }: Named): string => `${distributor} ${month}`
  */
 export const checks = async (run: Run, range: MonthRange): Promise<Checks> => {
   const { database } = run
-  const asked = await statement(database, () => slicesToAsk(run, range))
+  const asked = await statement(database, (reader) => slicesToAsk(reader, range))
   const before = await seeLocks(run, asked)
-  const seen = await reading(database, async () => ({
-    database: await databaseCheck(database),
-    unpublished: await unpublishedCheck(database),
-    refusedEvents: await refusedCheck(database),
-    open: await openJobs(database, OPEN_JOBS_SHOWN),
-    newest: await newestOf(run, range),
+  const seen = await reading(database, async (reader) => ({
+    database: await databaseCheck(reader),
+    unpublished: await unpublishedCheck(reader),
+    refusedEvents: await refusedCheck(reader),
+    open: await openJobs(reader, OPEN_JOBS_SHOWN),
+    newest: await newestOf(reader, range),
   }))
   const lockOf = lookup(asked, before)
   return {
@@ -55,12 +56,11 @@ export const checks = async (run: Run, range: MonthRange): Promise<Checks> => {
 /**
  * Slices that may have a lock: those with a job, of active distributors in the range, and of open jobs of any month.
  */
-const slicesToAsk = async (run: Run, range: MonthRange): Promise<Named[]> => {
-  const { database } = run
-  const active = await activeDistributors(database)
+const slicesToAsk = async (reader: Reader, range: MonthRange): Promise<Named[]> => {
+  const active = await activeDistributors(reader)
   const named: Named[] = [
-    ...(await openJobs(database, OPEN_JOBS_SHOWN)),
-    ...(await newestOf(run, range)),
+    ...(await openJobs(reader, OPEN_JOBS_SHOWN)),
+    ...(await newestOf(reader, range)),
     ...monthsFrom(range.from, range.to).flatMap((month) => active.map(({ code }) => ({ distributor: code, month }))),
   ]
   return [...new Map(named.map(({ distributor, month }) => [key({ distributor, month }), { distributor, month }]))].map(

@@ -32,14 +32,14 @@ export const inspect = async (
     case 'job':
       return await jobReportOf(run, input.job)
     case 'rows':
-      return await reading(database, async () => {
-        const { id } = await findDistributor(database, input.distributor)
-        return await totalsOf(database, { ...input, distributorId: id })
+      return await reading(database, async (reader) => {
+        const { id } = await findDistributor(reader, input.distributor)
+        return await totalsOf(reader, { ...input, distributorId: id })
       })
     case 'distributors':
-      return await reading(database, () => allDistributors(database))
+      return await reading(database, (reader) => allDistributors(reader))
     case 'audit':
-      return await reading(database, () => auditLines(database, input))
+      return await reading(database, (reader) => auditLines(reader, input))
     case 'checks':
       return await checks(run, input)
   }

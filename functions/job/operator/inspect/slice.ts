@@ -23,13 +23,13 @@ export const sliceReport = async (
 ): Promise<SliceReport> => {
   const { database } = run
   const { locks } = await seeLocks(run, [{ distributor, month }])
-  return await reading(database, async () => {
-    const { id: distributorId } = await findDistributor(database, distributor)
+  return await reading(database, async (reader) => {
+    const { id: distributorId } = await findDistributor(reader, distributor)
     const slice = { distributorId, distributor, month }
-    const jobs = await jobsOfSlice(database, slice, SLICE_JOBS_SHOWN)
-    const target = await undoTarget(database, slice)
+    const jobs = await jobsOfSlice(reader, slice, SLICE_JOBS_SHOWN)
+    const target = await undoTarget(reader, slice)
     const phases = await phasesOf(
-      database,
+      reader,
       jobs.map(({ id }) => id),
     )
     return {
@@ -38,7 +38,7 @@ export const sliceReport = async (
       jobs: jobs.map((job) => jobReport(job, phases)),
       undo: target === undefined ? null : { job: target.id, digest: target.source_digest },
       lock: locks === null ? 'unreachable' : lockReport(locks[0], jobs),
-      audit: await auditLines(database, { distributor, month, limit: SLICE_AUDIT_SHOWN }),
+      audit: await auditLines(reader, { distributor, month, limit: SLICE_AUDIT_SHOWN }),
     }
   })
 }
@@ -49,7 +49,7 @@ export const jobReportOf = async (run: Run, job: number): Promise<SliceReport> =
 
 /** @throws Failure UnknownJob */
 export const knownSliceOf = async ({ database }: Run, job: number): Promise<Slice> => {
-  const slice = await statement(database, () => sliceOfJob(database, job))
+  const slice = await statement(database, (reader) => sliceOfJob(reader, job))
   if (slice === undefined) throw unknownJob(job)
   return slice
 }

@@ -3,13 +3,14 @@ import { SLICES_SHOWN_MAX } from '../../../contract/limits.ts'
 import type { SliceLine } from '../../../contract/reports.ts'
 import { lineOf, type NewestJob, newestJobs } from '../../../store/job/slice-lines.ts'
 import { reading } from '../../../store/mysql/transaction.ts'
+import type { Reader } from '../../../store/mysql/tx.ts'
 import type { Run } from '../../task.ts'
 
 export type MonthRange = { readonly from: string; readonly to: string }
 
 /** The newest job of each slice of the range; refused whole rather than cut, for a list with gaps misleads. */
-export const newestOf = async ({ database }: Run, range: MonthRange): Promise<NewestJob[]> => {
-  const jobs = await newestJobs(database, range, SLICES_SHOWN_MAX + 1)
+export const newestOf = async (reader: Reader, range: MonthRange): Promise<NewestJob[]> => {
+  const jobs = await newestJobs(reader, range, SLICES_SHOWN_MAX + 1)
   if (jobs.length <= SLICES_SHOWN_MAX) return jobs
   throw new Failure(
     'InvalidInput',
@@ -19,4 +20,4 @@ export const newestOf = async ({ database }: Run, range: MonthRange): Promise<Ne
 
 /** One line for each slice that ever had a job, newest month first. */
 export const slices = async (run: Run, range: MonthRange): Promise<SliceLine[]> =>
-  (await reading(run.database, () => newestOf(run, range))).map(lineOf)
+  (await reading(run.database, (reader) => newestOf(reader, range))).map(lineOf)

@@ -16,12 +16,12 @@ import type { Input } from './input.ts'
 export const putDistributor = async ({ database }: Run, input: Input<'put-distributor'>): Promise<DistributorLine> => {
   const { caller, why, mode, distributor: fields } = input
   const { code: distributor, ...values } = fields
-  return await audited(database, async () => {
-    const before = mode === 'set' ? await setDistributor(database, fields) : undefined
-    if (mode === 'add') await addDistributor(database, fields).catch(refused(distributor))
+  return await audited(database, async (tx) => {
+    const before = mode === 'set' ? await setDistributor(tx, fields) : undefined
+    if (mode === 'add') await addDistributor(tx, fields).catch(refused(distributor))
     const detail = { ...values, ...changesFrom(before, values) }
-    const line = await writeAudit(database, { caller, why, action: `${mode}-distributor`, distributor, detail })
-    const { id } = await findDistributor(database, distributor)
+    const line = await writeAudit(tx, { caller, why, action: `${mode}-distributor`, distributor, detail })
+    const { id } = await findDistributor(tx, distributor)
     return { line, result: { id, ...fields } }
   })
 }

@@ -11,9 +11,9 @@ import type { Input } from './input.ts'
  * @throws Failure UnknownDistributor
  */
 export const record = async ({ database }: Run, input: Input<'record'>): Promise<Recorded> =>
-  await audited(database, async () => {
-    await findDistributor(database, input.distributor)
+  await audited(database, async (tx) => {
+    await findDistributor(tx, input.distributor)
     const { caller, why, what: action, distributor, month, execution, source } = input
-    const line = await writeAudit(database, { caller, why, action, distributor, month, execution, detail: { source } })
+    const line = await writeAudit(tx, { caller, why, action, distributor, month, execution, detail: { source } })
     return { line, result: { id: line } }
   })

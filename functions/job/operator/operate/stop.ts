@@ -2,7 +2,7 @@ import type { Stopped } from '../../../contract/reports.ts'
 import { sliceName } from '../../../contract/words.ts'
 import { writeAudit } from '../../../store/audit.ts'
 import { isOpen, type JobRow } from '../../../store/job/row.ts'
-import { raise, releaseOrLog } from '../../halt-job.ts'
+import { haltJob, releaseOrLog } from '../../halt-job.ts'
 import type { Run } from '../../task.ts'
 import { knownSliceOf, unknownJob } from '../inspect/slice.ts'
 import type { Input } from './input.ts'
@@ -23,8 +23,8 @@ export const stop = async (run: Run, { caller, why, job: id }: Input<'stop'>): P
     return isOpen(job) && job.halted_at === null
   }
   const cause = `${sliceName(slice)} was stopped by ${because(caller, why)}`
-  const halted = await raise(run, id, isRunning, { distributor, month, error: 'Stopped', cause }, async (job) => {
-    await writeAudit(run.database, {
+  const halted = await haltJob(run, id, isRunning, { distributor, month, error: 'Stopped', cause }, async (tx, job) => {
+    await writeAudit(tx, {
       ...{ caller, why, action: 'stop', distributor, month, job: id, execution: job.execution },
       detail: { state: job.state, fence: job.fence },
     })

@@ -8,8 +8,9 @@ import { isOpen, type JobRow, newestJob } from '../../../store/job/row.ts'
 import { lastsText, tokenDigest } from '../../../store/lock/holder.ts'
 import { inspect, type SeenLock } from '../../../store/lock/inspect.ts'
 import { release } from '../../../store/lock/release.ts'
-import { raising, statement, transaction } from '../../../store/mysql/transaction.ts'
-import { raise } from '../../halt-job.ts'
+import { RAISING, statement, transaction } from '../../../store/mysql/transaction.ts'
+import type { Tx } from '../../../store/mysql/tx.ts'
+import { haltJob } from '../../halt-job.ts'
 import type { Run } from '../../task.ts'
 import type { Input } from './input.ts'
 import { because } from './stop.ts'
@@ -29,17 +30,17 @@ import { because } from './stop.ts'
  */
 export const unlock = async (run: Run, input: Input<'unlock'>): Promise<Unlocked> => {
   const { database } = run
-  const { id: distributorId } = await statement(database, () => findDistributor(database, input.distributor))
+  const { id: distributorId } = await statement(database, (reader) => findDistributor(reader, input.distributor))
   const slice: Slice = { distributorId, distributor: input.distributor, month: input.month }
-  const before = await statement(database, () => newestJob(database, slice))
+  const before = await statement(database, (reader) => newestJob(reader, slice))
   const lock = await seenLock(run, input)
-  await raising(database, () => transaction(database, () => markUnlocked(database, lock.holder)))
+  await transaction(database, (tx) => markUnlocked(tx, lock.holder), RAISING)
   const isOwn = (job: JobRow): boolean =>
     isOpen(job) &&
     job.halted_at === null &&
     (job.lock_token === lock.token || (job.id === before?.id && job.fence === before.fence))
   const job = await halt(run, input, slice, lock, isOwn)
-  if (job === null) await transaction(database, () => writeLine(run, input, lock))
+  if (job === null) await transaction(database, (tx) => writeLine(tx, input, lock))
   return { job, holder: lock.holder, released: await release(await run.lock(), slice, lock.token) }
 }
 
@@ -63,20 +64,20 @@ const halt = async (
 ): Promise<number | null> => {
   const { caller, why } = input
   for (;;) {
-    const newest = await statement(run.database, () => newestJob(run.database, slice))
+    const newest = await statement(run.database, (reader) => newestJob(reader, slice))
     if (newest === undefined || !isOwn(newest)) return null
     const cause = `${sliceName(slice)} was unlocked by ${because(caller, why)}`
-    const halted = await raise(run, newest.id, isOwn, { ...slice, error: 'Unlocked', cause }, (job) =>
-      writeLine(run, input, lock, job),
+    const halted = await haltJob(run, newest.id, isOwn, { ...slice, error: 'Unlocked', cause }, (tx, job) =>
+      writeLine(tx, input, lock, job),
     )
     // Not: the job moved on, e.g. the holder opened a new one or registered this one. Look again.
     if (halted) return newest.id
   }
 }
 
-const writeLine = async (run: Run, input: Input<'unlock'>, lock: SeenLock, job?: JobRow): Promise<void> => {
+const writeLine = async (tx: Tx, input: Input<'unlock'>, lock: SeenLock, job?: JobRow): Promise<void> => {
   const { caller, why, distributor, month, tokenDigest: digest } = input
-  await writeAudit(run.database, {
+  await writeAudit(tx, {
     ...{ caller, why, action: 'unlock', distributor, month, job: job?.id ?? null, execution: lock.holder },
     detail: { tokenDigest: digest, remainingMs: lock.remainingMs, state: job?.state ?? null },
   })

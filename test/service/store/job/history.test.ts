@@ -1,16 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { Slice } from '../../../../functions/contract/words.ts'
 import { openJob } from '../../../../functions/job/open-job.ts'
-import {
-  closeJob,
-  haltJob,
-  heldMs,
-  type JobRow,
-  knowsSource,
-  newestJob,
-  readJob,
-} from '../../../../functions/store/job/row.ts'
+import { closeJob, markHalted } from '../../../../functions/store/job/fence.ts'
+import { heldMs, type JobRow, knowsSource, newestJob, readJob } from '../../../../functions/store/job/row.ts'
 import { undoTarget } from '../../../../functions/store/job/undo-target.ts'
+import { transaction } from '../../../../functions/store/mysql/transaction.ts'
 import { newSlice, useTestDatabase } from '../../../support/test-database.ts'
 import { opening, stagedOf, testRun } from '../../../support/test-run.ts'
 
@@ -23,7 +17,7 @@ const add = async (slice: Slice, letter: string, head: number | null, end: 'REGI
   const job = await openJob(run(), opening(slice, `${letter}/${head}`, from, { staged: stagedOf(letter), force: true }))
   if (end === 'REGISTERED') await db.outside.change(`update job set state = 'REGISTERED' where id = ?`, [job.id])
   const row = await readJob(db.outside, job.id)
-  if (end === 'closed' && row !== undefined) await closeJob(db.outside, row)
+  if (end === 'closed' && row !== undefined) await transaction(db.outside, (tx) => closeJob(tx, row))
   return job.id
 }
 
@@ -136,12 +130,14 @@ describe('closing and halting', () => {
     const row = await readJob(db.outside, id)
     if (row === undefined) throw new Error('no job')
     const stale = { ...row, fence: row.fence + 1 }
-    expect(await closeJob(db.outside, stale)).toBe(false)
-    expect(await haltJob(db.outside, stale, 'Error', 'cause')).toBe(false)
-    expect(await haltJob(db.outside, row, 'Error', 'cause')).toBe(true)
-    expect(await closeJob(db.outside, stale)).toBe(false)
-    expect(await closeJob(db.outside, { ...stale, lock_token: null })).toBe(true)
-    expect(await haltJob(db.outside, { ...row, fence: row.fence + 2, lock_token: null }, 'Error', 'cause')).toBe(false)
+    const close = (job: JobRow) => transaction(db.outside, (tx) => closeJob(tx, job))
+    const halt = (job: JobRow) => transaction(db.outside, (tx) => markHalted(tx, job, 'Error', 'cause'))
+    expect(await close(stale)).toBe('moved on')
+    expect(await halt(stale)).toBe('moved on')
+    expect(await halt(row)).toEqual({ fence: row.fence + 1 })
+    expect(await close(stale)).toBe('moved on')
+    expect(await close({ ...stale, lock_token: null })).toEqual({ fence: row.fence + 2 })
+    expect(await halt({ ...row, fence: row.fence + 2, lock_token: null })).toBe('moved on')
     expect(await readJob(db.outside, id)).toMatchObject({ fence: row.fence + 2, closed_at: expect.any(String) })
   })
 

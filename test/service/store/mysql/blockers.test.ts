@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openJob } from '../../../../functions/job/open-job.ts'
+import { exclusively } from '../../../../functions/store/job/held.ts'
 import { endAside } from '../../../../functions/store/mysql/aside.ts'
 import { openSession } from '../../../../functions/store/mysql/connection.ts'
 import { Database } from '../../../../functions/store/mysql/database.ts'
-import { exclusively, statement } from '../../../../functions/store/mysql/transaction.ts'
+import { statement } from '../../../../functions/store/mysql/transaction.ts'
+import type { Options } from '../../../../functions/store/mysql/tx.ts'
 import { createAppUser } from '../../../../functions/store/schema/app-user.ts'
 import { newSlice, useTestDatabase } from '../../../support/test-database.ts'
 import { opening, testRun } from '../../../support/test-run.ts'
@@ -32,13 +34,10 @@ const idOf = async (database: Database): Promise<number> => {
 const isAlive = async (id: number): Promise<boolean> =>
   (await db.outside.rows('select 1 from information_schema.processlist where id = ?', [id])).length > 0
 const newJob = async () => openJob(testRun(db.connect()), opening(await newSlice(db.outside), 'a/1', null))
-const lockJob = (database: Database, id: number) => database.rows('select id from job where id = ? for update', [id])
-/** With `leftMs` until its task's time is up, and a look each second at who is in its way. */
-const impatient = (leftMs: number): Database => {
-  const database = db.connect(leftMs)
-  database.patienceS = 1
-  return database
-}
+const lockJob = (database: Database, id: number, options?: Options) =>
+  database.rows('select id from job where id = ? for update', [id], options)
+/** A look each second at who is in the way. */
+const IMPATIENT: Options = { patienceS: 1 }
 
 describe("another user's session", () => {
   test('that keeps a row is named with its last statement and lives on, though we may end it', async () => {
@@ -49,7 +48,7 @@ describe("another user's session", () => {
       id,
       id,
     ])
-    const blocked = exclusively(impatient(14_000), id, async () => 'done')
+    const blocked = exclusively(db.connect(14_000), id, async () => 'done')
     await expect(blocked).rejects.toMatchObject({ name: 'DatabaseBlocked' })
     const said = await blocked.catch((error: Error) => error.message)
     expect(said).toContain(`session ${session} of ${OTHER.name}@`)
@@ -64,8 +63,10 @@ describe("another user's session", () => {
   test('that locks a whole table is named within the time that a task has left', async () => {
     const session = await idOf(settlement)
     await settlement.change('lock tables distributor read')
-    const database = impatient(5_000)
-    const blocked = statement(database, () => database.change(`update distributor set name = '' where id = 0`))
+    const database = db.connect(5_000)
+    const blocked = statement(database, () =>
+      database.change(`update distributor set name = '' where id = 0`, [], IMPATIENT),
+    )
     await expect(blocked).rejects.toMatchObject({ name: 'DatabaseBlocked' })
     await expect(blocked).rejects.toThrow(`session ${session} of ${OTHER.name}@`)
     await settlement.change('unlock tables')
@@ -92,8 +93,8 @@ describe('a session of our own', () => {
     const session = await idOf(middle)
     await lockJob(middle, second.id)
     const passing = lockJob(middle, first.id).then(() => middle.commit())
-    const last = impatient(9_000)
-    const waiting = statement(last, () => lockJob(last, second.id))
+    const last = db.connect(9_000)
+    const waiting = statement(last, () => lockJob(last, second.id, IMPATIENT))
     await new Promise((resume) => setTimeout(resume, 4_000))
     expect(await isAlive(session)).toBe(true)
     await settlement.commit()

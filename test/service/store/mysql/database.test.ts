@@ -4,7 +4,8 @@ import { Invocation } from '../../../../functions/store/invocation/invocation.ts
 import { Database } from '../../../../functions/store/mysql/database.ts'
 import { statement, transaction } from '../../../../functions/store/mysql/transaction.ts'
 import { migrate } from '../../../../functions/store/schema/migrate.ts'
-import { loadChunk, totalsOf } from '../../../../functions/store/share-ratio.ts'
+import { totalsOf } from '../../../../functions/store/share-ratio.ts'
+import { loadRows } from '../../../support/rows.ts'
 import { linesOf, newSlice, useTestDatabase } from '../../../support/test-database.ts'
 
 const db = useTestDatabase('db')
@@ -64,7 +65,7 @@ describe('a lost COMMIT reply', () => {
     await transaction(database, async () => {
       runs += 1
       if ((await totalsOf(database, slice)).rows > 0) return
-      await loadChunk(database, slice, linesOf(0, 2))
+      await loadRows(database, slice, linesOf(0, 2))
     })
     await database.close()
     expect(cuts).toBe(1)
@@ -88,11 +89,11 @@ describe('a server that stops answering', () => {
     const slice = await newSlice(db.outside)
     const database = db.connect(5_000)
     const late = transaction(database, async () => {
-      await loadChunk(database, slice, linesOf(0, 2))
+      await loadRows(database, slice, linesOf(0, 2))
       await database.rows('select sleep(30)')
     })
     await expect(late).rejects.toMatchObject({ name: 'OutOfTime' })
-    await loadChunk(db.outside, slice, linesOf(0, 2))
+    await loadRows(db.outside, slice, linesOf(0, 2))
     expect((await totalsOf(db.outside, slice)).rows).toBe(8)
   })
 })
@@ -111,7 +112,7 @@ describe('reconnecting', () => {
     let tries = 0
     await transaction(database, async () => {
       tries += 1
-      await loadChunk(database, slice, linesOf(0, 2))
+      await loadRows(database, slice, linesOf(0, 2))
       if (tries === 1) throw Object.assign(new Error('--read-only'), { errno: 1290 })
     })
     expect(tries).toBe(2)
@@ -135,7 +136,7 @@ describe('security and setting', () => {
     const slice = await newSlice(db.outside)
     const database = db.connect()
     const refused = transaction(database, async () => {
-      await loadChunk(database, slice, linesOf(0, 1))
+      await loadRows(database, slice, linesOf(0, 1))
       throw Object.assign(new Error('Loading local data is disabled'), { errno: 3948 })
     })
     await expect(refused).rejects.toMatchObject({ name: 'DatabaseMisconfigured' })
@@ -168,9 +169,9 @@ describe('loading', () => {
   test('a duplicate or an overlong value shows in the counts, for LOAD DATA LOCAL raises no error', async () => {
     const slice = await newSlice(db.outside)
     const twice = Buffer.concat([linesOf(0, 1), linesOf(0, 1)])
-    expect(await loadChunk(db.outside, slice, twice)).toEqual({ rows: 4, warnings: 4 })
+    expect(await loadRows(db.outside, slice, twice)).toEqual({ rows: 4, warnings: 4 })
     const overlong = Buffer.from(`KRA000000009\tPERFORMANCE\t${'P'.repeat(25)}\t25.000000\n`)
-    expect((await loadChunk(db.outside, slice, overlong)).warnings).toBeGreaterThan(0)
+    expect((await loadRows(db.outside, slice, overlong)).warnings).toBeGreaterThan(0)
   })
 })
 

@@ -6,7 +6,8 @@ import { clearWay } from '../../../../functions/store/mysql/aside.ts'
 import { openSession } from '../../../../functions/store/mysql/connection.ts'
 import { Database } from '../../../../functions/store/mysql/database.ts'
 import { transaction } from '../../../../functions/store/mysql/transaction.ts'
-import { loadChunk, totalsOf } from '../../../../functions/store/share-ratio.ts'
+import { totalsOf } from '../../../../functions/store/share-ratio.ts'
+import { loadRows } from '../../../support/rows.ts'
 import { linesOf, newSlice, useTestDatabase } from '../../../support/test-database.ts'
 import { guarded, opening, testRun } from '../../../support/test-run.ts'
 
@@ -80,10 +81,10 @@ test.each([
   const database = db.connect()
   await database.begin()
   await lose(database)
-  await expect(loadChunk(database, slice, linesOf(0, 1))).rejects.toMatchObject({ name: 'DatabaseUnreachable' })
+  await expect(loadRows(database, slice, linesOf(0, 1))).rejects.toMatchObject({ name: 'DatabaseUnreachable' })
   expect((await totalsOf(db.outside, slice)).rows).toBe(0)
   await database.rollback()
-  await loadChunk(database, slice, linesOf(0, 1))
+  await loadRows(database, slice, linesOf(0, 1))
 })
 
 describe('a slice is only empty', () => {
@@ -94,7 +95,7 @@ describe('a slice is only empty', () => {
     await planDelete(by, guarded(slice, job))
     const stranger = db.connect()
     await stranger.begin()
-    await loadChunk(stranger, slice, linesOf(0, 1))
+    await loadRows(stranger, slice, linesOf(0, 1))
     const marking = markDeleted(by, guarded(slice, job))
     marking.catch(() => undefined)
     // It holds the job's row while it waits, so a second look at the row tells that it came so far.

@@ -4,19 +4,20 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { lacksOf } from '../../../../functions/contract/database-needs.ts'
 import { CHUNK_ROWS_MAX, PACKET_BYTES_MIN } from '../../../../functions/contract/limits.ts'
 import { openJob } from '../../../../functions/job/open-job.ts'
-import { insertRegisterPlan } from '../../../../functions/store/job/ledger.ts'
+import { acquisitionOf, guardShared } from '../../../../functions/store/job/guard.ts'
 import type { DatabaseAddress } from '../../../../functions/store/mysql/connection.ts'
 import { Database } from '../../../../functions/store/mysql/database.ts'
 import { databaseCheck, requireReady } from '../../../../functions/store/mysql/health.ts'
 import { statement, transaction } from '../../../../functions/store/mysql/transaction.ts'
 import { createAppUser } from '../../../../functions/store/schema/app-user.ts'
 import { migrate } from '../../../../functions/store/schema/migrate.ts'
-import { deleteRange, loadChunk } from '../../../../functions/store/share-ratio.ts'
+import { deleteRange } from '../../../../functions/store/share-ratio.ts'
 import { RUNS } from '../../../../local/paths.ts'
 import { findMysql } from '../../../../local/servers/find.ts'
 import { MASTER, MysqlServer } from '../../../../local/servers/mysql.ts'
+import { loadRows, planChunks } from '../../../support/rows.ts'
 import { linesOf, newSlice } from '../../../support/test-database.ts'
-import { opening, testRun } from '../../../support/test-run.ts'
+import { guarded, opening, testRun } from '../../../support/test-run.ts'
 
 /* A server that lacks what a run needs, and servers that refuse in mid-run: each is named before or after, never a mere Error. */
 const folder = join(RUNS, `preflight-${process.pid}`)
@@ -97,19 +98,19 @@ test('the smallest packet that is accepted takes a full chunk and a full piece o
   const database = connect(app)
   const slice = await newSlice(connect(master))
   const job = await openJob(testRun(database), opening(slice, 'a/1', null))
-  expect(await loadChunk(database, slice, linesOf(0, CHUNK_ROWS_MAX / 4))).toEqual({
+  expect(await loadRows(database, slice, linesOf(0, CHUNK_ROWS_MAX / 4))).toEqual({
     rows: CHUNK_ROWS_MAX,
     warnings: 0,
   })
   const chunk = { rows: 4_000, bytes: 1, digest: 'a'.repeat(64), firstIsrc: 'KRA000000001', lastIsrc: 'KRA000000002' }
   const chunks = Array.from({ length: 1_000 }, (_, number) => ({ ...chunk, number: 4_000_000 + number }))
-  await insertRegisterPlan(database, job.id, chunks)
+  await planChunks(database, job.id, chunks)
   await outside.change('set global max_allowed_packet = default')
 })
 
 test('triggers and foreign keys of others are seen, and one that refuses a delete ends it by its name', async () => {
   const slice = await newSlice(outside)
-  await loadChunk(outside, slice, linesOf(0, 1))
+  await loadRows(outside, slice, linesOf(0, 1))
   expect((await databaseCheck(connect(app))).foreignRules).toEqual([])
   await outside.change(`create trigger counting after insert on share_ratio for each row set @seen = 1`)
   await outside.change(
@@ -131,7 +132,10 @@ test('triggers and foreign keys of others are seen, and one that refuses a delet
   })
   const database = connect(app)
   const range = { number: 0, from_isrc: '', before_isrc: null, object_digest: null, row_count: 4 }
-  const refused = transaction(database, () => deleteRange(database, slice, range))
+  const input = guarded(slice, await openJob(testRun(database), opening(slice, 'a/1', null)))
+  const refused = transaction(database, async (tx) =>
+    deleteRange(await guardShared(tx, acquisitionOf(input), 'DELETING'), slice, range),
+  )
   await expect(refused).rejects.toMatchObject({ name: 'ConstraintRefused', errno: 1451 })
   await outside.change('drop table paid')
   await outside.change('drop trigger counting')
@@ -158,7 +162,7 @@ test('a table that has no room left is transient, for storage grows', async () =
   const database = connect(full)
   const slice = await newSlice(database)
   const filling = transaction(database, async () => {
-    for (let part = 0; part < 100; part += 1) await loadChunk(database, slice, linesOf(part * 3_000, 3_000))
+    for (let part = 0; part < 100; part += 1) await loadRows(database, slice, linesOf(part * 3_000, 3_000))
   })
   await expect(filling).rejects.toMatchObject({ name: 'DatabaseFull', errno: 1114 })
 })

@@ -3,10 +3,13 @@ import { FAILURES } from '../../../../functions/contract/failure-table.ts'
 import { Failure } from '../../../../functions/contract/failures.ts'
 import { FENCE_PATIENCE_S, LOCK_PATIENCE_S, TRANSACTION_TRIES_MAX } from '../../../../functions/contract/limits.ts'
 import { openJob } from '../../../../functions/job/open-job.ts'
+import { exclusively } from '../../../../functions/store/job/held.ts'
 import type { Database } from '../../../../functions/store/mysql/database.ts'
 import { databaseFailure } from '../../../../functions/store/mysql/failure.ts'
-import { exclusively, isDuplicateKey, statement, transaction } from '../../../../functions/store/mysql/transaction.ts'
-import { loadChunk, totalsOf } from '../../../../functions/store/share-ratio.ts'
+import { isDuplicateKey, repeatable, statement, transaction } from '../../../../functions/store/mysql/transaction.ts'
+import type { Tx } from '../../../../functions/store/mysql/tx.ts'
+import { totalsOf } from '../../../../functions/store/share-ratio.ts'
+import { loadRows } from '../../../support/rows.ts'
 import { linesOf, newSlice, useTestDatabase } from '../../../support/test-database.ts'
 import { opening, testRun } from '../../../support/test-run.ts'
 
@@ -18,13 +21,15 @@ const connectionOf = async (database: Database): Promise<number> => {
   return row?.id ?? 0
 }
 
-const WAYS = [
+type Way = (database: Database, work: () => Promise<void>) => Promise<void>
+const WAYS: readonly (readonly [string, Way])[] = [
   ['a transaction', transaction],
-  ['a statement', statement],
-] as const
+  ['a statement that reads', statement],
+  ['a statement that may be repeated', repeatable],
+]
 
 /** The connections of each try of a work that fails so at first. */
-const triesOf = async (way: typeof transaction, first: Error): Promise<number[]> => {
+const triesOf = async (way: Way, first: Error): Promise<number[]> => {
   const database = db.connect()
   const connections: number[] = []
   await way(database, async () => {
@@ -34,7 +39,7 @@ const triesOf = async (way: typeof transaction, first: Error): Promise<number[]>
 }
 
 /** How the work ends that always fails so, and after how many tries. */
-const endOf = async (way: typeof transaction, always: Error): Promise<{ tries: number; end: unknown }> => {
+const endOf = async (way: Way, always: Error): Promise<{ tries: number; end: unknown }> => {
   const database = db.connect()
   let tries = 0
   const end = await way(database, async () => {
@@ -132,13 +137,43 @@ test('whatever ends a transaction early, none of its rows stay', async () => {
     const slice = await newSlice(db.outside)
     const database = db.connect()
     const work = transaction(database, async () => {
-      await loadChunk(database, slice, linesOf(0, 2))
+      await loadRows(database, slice, linesOf(0, 2))
       throw thrown
     })
     await expect(work).rejects.toThrow(thrown.message)
     await database.rows('select 1')
     expect((await totalsOf(db.outside, slice)).rows).toBe(0)
   }
+})
+
+test.each([
+  ['committed', async () => undefined],
+  ['rolled back', () => Promise.reject(new Error('no'))],
+])('a transaction that was %s takes no statement any more', async (_, end) => {
+  const database = db.connect()
+  let kept: Tx | undefined
+  await transaction(database, async (tx) => {
+    kept = tx
+    await end()
+  }).catch(() => undefined)
+  const slice = await newSlice(db.outside)
+  const late = kept as Tx
+  await expect(loadRows(late, slice, linesOf(0, 1))).rejects.toThrow('after the end of its transaction')
+  await transaction(database, async () => {
+    await expect(late.change('delete from share_ratio')).rejects.toThrow('after the end of its transaction')
+    await expect(late.rows('select 1')).rejects.toThrow('after the end of its transaction')
+  })
+  expect((await totalsOf(db.outside, slice)).rows).toBe(0)
+})
+
+test('a rerun has a transaction of its own, and that of the first try is over', async () => {
+  const tried: Tx[] = []
+  await transaction(db.connect(), async (tx) => {
+    if (tried.push(tx) === 1) throw error({ errno: 1213 })
+    await expect(tried[0]?.rows('select 1')).rejects.toThrow('after the end of its transaction')
+    expect(await tx.rows('select 1 as one')).toEqual([{ one: 1 }])
+  })
+  expect(tried).toHaveLength(2)
 })
 
 test('only 1062 is a duplicate key', () => {
@@ -152,9 +187,16 @@ describe('work that holds the job row', () => {
   test('is impatient with everybody in its way, and only as long as it lasts', async () => {
     const database = db.connect()
     const { id } = await newJob()
-    expect(await exclusively(database, id, async () => database.patienceS)).toBe(FENCE_PATIENCE_S)
-    await expect(exclusively(database, id, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
-    expect(database.patienceS).toBe(LOCK_PATIENCE_S)
+    const patience: (number | undefined)[] = []
+    const rows = database.rows.bind(database)
+    database.rows = async (sql, params, options) => {
+      patience.push(options?.patienceS)
+      return await rows(sql, params, options)
+    }
+    await exclusively(database, id, (held) => held.rows('select 1'))
+    await transaction(database, (tx) => tx.rows('select 1'))
+    await statement(database, (reader) => reader.rows('select 1'))
+    expect(patience).toEqual([FENCE_PATIENCE_S, FENCE_PATIENCE_S, LOCK_PATIENCE_S, undefined])
   })
 
   test('passes on what is wrong besides the wait for the row', async () => {

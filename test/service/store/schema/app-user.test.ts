@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { openJob } from '../../../../functions/job/open-job.ts'
 import { Database } from '../../../../functions/store/mysql/database.ts'
 import { createAppUser, privilegesOf } from '../../../../functions/store/schema/app-user.ts'
-import { loadChunk } from '../../../../functions/store/share-ratio.ts'
+import { loadRows } from '../../../support/rows.ts'
 import { linesOf, newSlice, useTestDatabase } from '../../../support/test-database.ts'
 import { headOf, opening, testRun } from '../../../support/test-run.ts'
 
@@ -15,7 +15,7 @@ test('the functions run as a user who can do their work, kill their own frozen w
   const connect = () => new Database({ ...db.address, DATABASE_USER: name, DATABASE_PASSWORD: 'second' })
   const [app, frozen] = [connect(), connect()]
   const slice = await newSlice(db.outside)
-  expect(await loadChunk(app, slice, linesOf(0, 2))).toEqual({ rows: 8, warnings: 0 })
+  expect(await loadRows(app, slice, linesOf(0, 2))).toEqual({ rows: 8, warnings: 0 })
   const job = await openJob(testRun(app), opening(slice, 'a/1', null))
   await frozen.begin()
   await frozen.rows('select id from job where id = ? for share', [job.id])

@@ -1,0 +1,124 @@
+import { fitting } from '../../contract/fitting.ts'
+import { CALLER_CHARS_MAX, HALT_CAUSE_CHARS_MAX, HALT_ERROR_CHARS_MAX } from '../../contract/limits.ts'
+import type { Staged } from '../../contract/messages.ts'
+import { monthDate, type Slice } from '../../contract/words.ts'
+import type { Tx } from '../mysql/tx.ts'
+import type { Life } from './execution.ts'
+import type { JobRow } from './row.ts'
+
+/*
+ * Where fences are issued, and nowhere else: opening, taking over, closing and halting a job. Each says which one it issued.
+ */
+
+/** A fence of a slice: as issued, or as read. */
+export type Fence = { readonly fence: number }
+
+/** Nothing was changed: the row is not under the fence and token that were read, or the job is not open any more. */
+export type MovedOn = 'moved on'
+
+/** Fences of a slice only grow, over all its jobs. Before the first there is none. */
+const fenceAfter = (last: Fence | undefined): number => (last?.fence ?? 0) + 1
+
+/** Who opens a job, and for which source. */
+export type Opening = {
+  readonly token: string
+  readonly execution: string
+  readonly life: Life
+  readonly requestedBy: string
+  readonly staged: Staged
+  readonly undo: boolean
+}
+
+/**
+ * Inserts a job in DELETING. 1062 on a unique key says that another run was faster.
+ *
+ * @param last the last fence of the slice
+ */
+export const insertJob = async (
+  tx: Tx,
+  slice: Slice,
+  last: Fence | undefined,
+  opening: Opening,
+): Promise<Fence & { readonly id: number }> => {
+  const fence = fenceAfter(last)
+  const { insertId } = await tx.change(
+    `insert into job (distributor_id, settlement_month, state, fence, lock_token, execution, execution_started_ms,
+                      execution_redrives, requested_by, source_digest, source_rows, source_share_sum, is_undo)
+     values (?, ?, 'DELETING', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    [
+      slice.distributorId,
+      monthDate(slice.month),
+      fence,
+      opening.token,
+      opening.execution,
+      opening.life.startedMs,
+      opening.life.redrives,
+      fitting(opening.requestedBy, CALLER_CHARS_MAX),
+      opening.staged.digest,
+      opening.staged.rows,
+      opening.staged.shareSum,
+      opening.undo ? 1 : 0,
+    ],
+  )
+  return { id: insertId, fence }
+}
+
+/** A job row as it was read: what a change of it is compared with. */
+type Seen = Pick<JobRow, 'id' | 'fence' | 'lock_token'>
+
+/** The compare of the compare-and-set. */
+const AS_SEEN = 'id = ? and fence = ? and lock_token <=> ? and open_slice = 1'
+
+/**
+ * Gives an open job to a new holder. Delete plans count anew: a stranger who kept one opening from its end is not held
+ * against the next.
+ */
+export const takeOverJob = async (tx: Tx, job: Seen, opening: Opening): Promise<Fence | MovedOn> => {
+  const fence = fenceAfter(job)
+  const { affectedRows } = await tx.change(
+    `update job set fence = ?, lock_token = ?, execution = ?, execution_started_ms = ?, execution_redrives = ?,
+            requested_by = ?, opened_at = current_timestamp(6), delete_plans = 0,
+            halted_at = null, halt_error = null, halt_cause = null
+     where ${AS_SEEN}`,
+    [
+      fence,
+      opening.token,
+      opening.execution,
+      opening.life.startedMs,
+      opening.life.redrives,
+      fitting(opening.requestedBy, CALLER_CHARS_MAX),
+      job.id,
+      job.fence,
+      job.lock_token,
+    ],
+  )
+  return affectedRows === 1 ? { fence } : 'moved on'
+}
+
+/** Closes an open job for good: whoever still runs it writes nothing more. */
+export const closeJob = async (tx: Tx, job: Seen): Promise<Fence | MovedOn> => {
+  const fence = fenceAfter(job)
+  const { affectedRows } = await tx.change(
+    `update job set fence = ?, lock_token = null, closed_at = current_timestamp(6) where ${AS_SEEN}`,
+    [fence, job.id, job.fence, job.lock_token],
+  )
+  return affectedRows === 1 ? { fence } : 'moved on'
+}
+
+/** Shuts out whoever runs an open job, and records why it stopped. */
+export const markHalted = async (tx: Tx, job: Seen, error: string, cause: string): Promise<Fence | MovedOn> => {
+  const fence = fenceAfter(job)
+  const { affectedRows } = await tx.change(
+    `update job set fence = ?, lock_token = null, halted_at = current_timestamp(6), halt_error = ?, halt_cause = ?
+     where ${AS_SEEN}`,
+    [
+      fence,
+      fitting(error, HALT_ERROR_CHARS_MAX),
+      fitting(cause, HALT_CAUSE_CHARS_MAX),
+      job.id,
+      job.fence,
+      job.lock_token,
+    ],
+  )
+  return affectedRows === 1 ? { fence } : 'moved on'
+}

@@ -1,0 +1,139 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+
+/*
+ * What keeps a write inside a guarded transaction is the type of the handle, so the compiler itself is asked: each line
+ * here is compiled with the project's own options, and the compiler has to refuse exactly those of the second list.
+ */
+const ROOT = join(import.meta.dirname, '..', '..', '..')
+
+const GIVEN = `
+import type { ManifestChunk } from '../../functions/contract/manifest.ts'
+import type { Slice } from '../../functions/contract/words.ts'
+import type { Run } from '../../functions/job/task.ts'
+import { writeAudit } from '../../functions/store/audit.ts'
+import { markEnded, mayOpen } from '../../functions/store/job/execution.ts'
+import { closeJob, insertJob, markHalted, type Opening, takeOverJob } from '../../functions/store/job/fence.ts'
+import { type Acquisition, type ExclusiveTx, type GuardedTx, guardExclusive, guardShared } from '../../functions/store/job/guard.ts'
+import { exclusively, type HeldJob } from '../../functions/store/job/held.ts'
+import { type DeleteRange, insertRegisterPlan, type LedgerChunk, markChunk, recordRows, replaceDeletePlan } from '../../functions/store/job/ledger.ts'
+import { countDeletePlan, markState } from '../../functions/store/job/mark-state.ts'
+import { markPublished, writeEvent } from '../../functions/store/job/outbox.ts'
+import { type JobRow, readJob } from '../../functions/store/job/row.ts'
+import type { Database } from '../../functions/store/mysql/database.ts'
+import { reading, repeatable, statement, transaction } from '../../functions/store/mysql/transaction.ts'
+import type { Reader, Tx } from '../../functions/store/mysql/tx.ts'
+import { deleteRange, loadChunk } from '../../functions/store/share-ratio.ts'
+declare const run: Run, raw: Database, tx: Tx, held: HeldJob, by: Acquisition, slice: Slice, job: JobRow
+declare const chunk: LedgerChunk, ranges: DeleteRange[], chunks: ManifestChunk[], body: Buffer, opening: Opening
+declare const deleting: GuardedTx<'DELETING'>, deleted: GuardedTx<'DELETED'>, registering: GuardedTx<'REGISTERING'>
+declare const either: GuardedTx<'DELETING' | 'REGISTERING'>, heldEither: ExclusiveTx<'DELETING' | 'DELETED'>
+declare const heldDeleting: ExclusiveTx<'DELETING'>, heldDeleted: ExclusiveTx<'DELETED'>, heldRegistering: ExclusiveTx<'REGISTERING'>
+`
+
+const COMPILES = [
+  `transaction(run.database, async (t) => deleteRange(await guardShared(t, by, 'DELETING'), slice, chunk))`,
+  `transaction(run.database, async (t) => loadChunk(await guardShared(t, by, 'REGISTERING'), slice, body))`,
+  `exclusively(run.database, 1, async (h) => markState(await guardExclusive(h, by, 'DELETED'), 'REGISTERING'))`,
+  `exclusively(run.database, 1, async (h) => { const g = await guardExclusive(h, by, 'DELETING', 'DELETED'); if (g.state === 'DELETING') await markState(g, 'DELETED') })`,
+  `markChunk(deleting, 0); markChunk(registering, 0); markChunk(either, 0); recordRows(deleting, 0, 1)`,
+  `replaceDeletePlan(heldDeleting, ranges); countDeletePlan(heldDeleting); insertRegisterPlan(heldDeleted, chunks)`,
+  `deleteRange(heldDeleting, slice, chunk); loadChunk(heldRegistering, slice, body)`,
+  `transaction(run.database, (t) => writeEvent(t, 1, 'JobHalted', {})); writeEvent(deleting, 1, 'JobHalted', {})`,
+  `statement(run.database, (reader) => readJob(reader, 1)); reading(run.database, (reader) => readJob(reader, 1))`,
+  `repeatable(run.database, (one) => markPublished(one, 1))`,
+]
+
+const REFUSED = [
+  // Rows of a month, outside a transaction or without a guard.
+  `deleteRange(run.database, slice, chunk)`,
+  `deleteRange(raw, slice, chunk)`,
+  `deleteRange(tx, slice, chunk)`,
+  `deleteRange(held, slice, chunk)`,
+  `loadChunk(run.database, slice, body)`,
+  `loadChunk(raw, slice, body)`,
+  `loadChunk(tx, slice, body)`,
+  `statement(run.database, (reader) => loadChunk(reader, slice, body))`,
+  `repeatable(run.database, (one) => deleteRange(one, slice, chunk))`,
+  // In the wrong state, or in one that is not known.
+  `deleteRange(registering, slice, chunk)`,
+  `deleteRange(deleted, slice, chunk)`,
+  `deleteRange(either, slice, chunk)`,
+  `loadChunk(deleting, slice, body)`,
+  `loadChunk(deleted, slice, body)`,
+  `loadChunk(either, slice, body)`,
+  `transaction(run.database, async (t) => loadChunk(await guardShared(t, by, 'DELETING'), slice, body))`,
+  // The ledger.
+  `markChunk(tx, 0)`,
+  `markChunk(deleted, 0)`,
+  `recordRows(registering, 0, 1)`,
+  `replaceDeletePlan(held, ranges)`,
+  `replaceDeletePlan(deleting, ranges)`,
+  `replaceDeletePlan(heldDeleted, ranges)`,
+  `insertRegisterPlan(deleted, chunks)`,
+  `insertRegisterPlan(heldRegistering, chunks)`,
+  // The state: one step, with the row held exclusively.
+  `markState(deleting, 'DELETED')`,
+  `markState(held, 'DELETED')`,
+  `markState(heldDeleting, 'REGISTERING')`,
+  `markState(heldDeleting, 'REGISTERED')`,
+  `markState(heldDeleted, 'DELETED')`,
+  `markState(heldRegistering, 'REGISTERING')`,
+  `markState(heldEither, 'DELETED')`,
+  `countDeletePlan(deleting)`,
+  `countDeletePlan(heldDeleted)`,
+  `guardExclusive(tx, by, 'DELETING')`,
+  `guardShared(raw, by, 'DELETING')`,
+  // What is written together with something else.
+  `writeEvent(run.database, 1, 'JobHalted', {})`,
+  `writeEvent(raw, 1, 'JobHalted', {})`,
+  `writeAudit(raw, { caller: '', action: 'stop', distributor: '', why: '', detail: {} })`,
+  `insertJob(raw, slice, undefined, opening)`,
+  `takeOverJob(raw, job, opening)`,
+  `closeJob(raw, job)`,
+  `markHalted(raw, job, '', '')`,
+  `mayOpen(raw, '', { startedMs: 0, redrives: 0 })`,
+  `markEnded(raw, '', { startedMs: 0, redrives: 0 })`,
+  `repeatable(run.database, (one) => closeJob(one, job))`,
+  // Anything at all, on what a task has.
+  `run.database.rows('select 1')`,
+  `run.database.change('delete from share_ratio')`,
+  `run.database.begin()`,
+  `statement(run.database, (reader) => reader.change('delete from share_ratio'))`,
+  `reading(run.database, (reader) => reader.change('delete from share_ratio'))`,
+  // A handle that somebody made up.
+  `const forged: GuardedTx<'DELETING'> = { by, state: 'DELETING', rows: tx.rows, change: tx.change, load: tx.load }`,
+  `const made: Tx = { rows: raw.rows, change: raw.change, load: raw.load }`,
+  `const widened: GuardedTx<'DELETING'> = registering`,
+]
+
+/** The lines of `code` that the compiler refuses, from 1 on. */
+const refusedLines = (code: string): number[] => {
+  mkdirSync(join(ROOT, '.local'), { recursive: true })
+  const folder = mkdtempSync(join(ROOT, '.local', 'compiled-'))
+  try {
+    writeFileSync(join(folder, 'lines.ts'), code)
+    // Imports and constants that a line of the list does not use are no fault.
+    const compilerOptions = { noUnusedLocals: false, noUnusedParameters: false }
+    const config = { extends: '../../tsconfig.json', compilerOptions, include: ['lines.ts'] }
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config))
+    const compiler = join(ROOT, 'node_modules', '.bin', 'tsc')
+    const { stdout, error } = spawnSync(compiler, ['-p', folder, '--pretty', 'false'], { encoding: 'utf8' })
+    if (error !== undefined) throw error
+    const faults = stdout.split('\n').filter((line) => /^\S.*: error TS/.test(line))
+    const elsewhere = faults.filter((line) => !line.includes('lines.ts('))
+    if (elsewhere.length > 0) throw new Error(elsewhere.join('\n'))
+    return [...new Set(faults.map((line) => Number(/lines\.ts\((\d+)/.exec(line)?.[1])))]
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+test('a write outside a guarded transaction, or in the wrong state, does not compile', () => {
+  const lines = [...COMPILES, ...REFUSED]
+  const given = GIVEN.split('\n')
+  const refused = refusedLines([...given, ...lines].join('\n')).map((number) => lines[number - given.length - 1])
+  expect(refused).toEqual(REFUSED)
+})
