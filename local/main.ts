@@ -46,7 +46,7 @@ void interrupted.promise.then(() => setTimeout(() => process.exit(1), FORCED_AFT
 
 try {
   // Ctrl-C while starting: it goes on and then stops in order, or is cut off after a while; whatever it has started
-  // dies with this process (servers/guard.ts).
+  // dies with this process (servers/watchdog-client.ts).
   await main()
   process.exit(0)
 } catch (error) {

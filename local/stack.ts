@@ -13,10 +13,10 @@ import { RUNS } from './paths.ts'
 import { pruneRuns } from './prune-runs.ts'
 import { ACCOUNT, type AwsServer, startAws } from './servers/aws.ts'
 import type { Environment } from './servers/find.ts'
-import { forgetFolder, guardFolder } from './servers/guard.ts'
 import type { MysqlOptions } from './servers/mysql.ts'
 import { type Database, type LockServer, openDatabase, openLockServer } from './servers/stores.ts'
 import type { ValkeyOptions } from './servers/valkey.ts'
+import { unwatchFolder, watchFolder } from './servers/watchdog-client.ts'
 import { type App, readApp } from './template/read.ts'
 import { compileCacheOf, synthesise } from './template/synth.ts'
 
@@ -98,10 +98,10 @@ export const startStack = async (options: StackOptions = {}): Promise<Stack> => 
     await pruneRuns()
     await mkdir(folder, { recursive: true })
     if (options.keepData !== true) {
-      guardFolder(folder)
+      watchFolder(folder)
       stops.push(async () => {
         await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
-        forgetFolder(folder)
+        unwatchFolder(folder)
       })
     }
     const stores = await startStores(options, folder, id, say, stops)

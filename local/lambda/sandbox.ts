@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { forgetProcess, guardProcess } from '../servers/guard.ts'
+import { unwatchProcess, watchProcess } from '../servers/watchdog-client.ts'
 import type { FunctionError, Invocation, LambdaFunction, Outcome, SandboxMessage } from './function.ts'
 
 export type SandboxState = 'starting' | 'idle' | 'busy' | 'abandoned' | 'ended'
@@ -66,14 +66,14 @@ export class Sandbox {
     closeSync(log)
     if (this.#child.pid === undefined) throw new Error(`No sandbox for ${fn.name}: the process does not start`)
     this.pid = this.#child.pid
-    guardProcess(this.pid)
+    watchProcess(this.pid)
     this.#ready = this.#whenReady()
     // Who invokes awaits it; a sandbox that fails before anybody does must not end the process.
     this.#ready.catch(() => undefined)
     this.#exited = new Promise((resolve) => {
       this.#child.once('exit', (code, signal) => {
         this.state = 'ended'
-        forgetProcess(this.pid)
+        unwatchProcess(this.pid)
         this.#answer?.({ error: exitError(this.requestId ?? '', code, signal) })
         resolve()
       })

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AwsServerConfig } from './aws-server.ts'
-import { forgetProcess, guardProcess } from './guard.ts'
+import { unwatchProcess, watchProcess } from './watchdog-client.ts'
 
 export type AwsNames = { readonly bucket: string; readonly topic: string; readonly queue: string }
 
@@ -40,10 +40,10 @@ export const startAws = async (folder: string, region: string, names: AwsNames):
   closeSync(log)
   const { pid } = child
   if (pid === undefined) throw new Error(`The S3, SNS and SQS server does not start; see ${join(folder, 'aws.log')}`)
-  guardProcess(pid)
+  watchProcess(pid)
   const exited = new Promise<void>((resolve) => {
     child.once('exit', () => {
-      forgetProcess(pid)
+      unwatchProcess(pid)
       resolve()
     })
   })

@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import getPort, { portNumbers } from 'get-port'
-import { forgetProcess, guardProcess } from './guard.ts'
+import { unwatchProcess, watchProcess } from './watchdog-client.ts'
 
 /** How a server is started: its options come between what the way it was found puts before and after them. */
 export type Program = {
@@ -33,12 +33,12 @@ export const startProcess = (program: Program, options: readonly string[], logFi
   closeSync(log)
   const pid = child.pid
   if (pid === undefined) throw new Error(`${program.command} (${program.origin}) does not start; see ${logFile}`)
-  guardProcess(pid)
+  watchProcess(pid)
   let over = false
   const exited = new Promise<void>((resolve) => {
     const end = () => {
       over = true
-      forgetProcess(pid)
+      unwatchProcess(pid)
       resolve()
     }
     child.once('exit', end)

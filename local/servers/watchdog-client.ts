@@ -6,7 +6,7 @@ import { join } from 'node:path'
  * us and ended with the last.
  */
 let watchdog: ChildProcess | undefined
-const guarded = new Set<string>()
+const watched = new Set<string>()
 
 const start = (): ChildProcess => {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'watchdog.ts')], {
@@ -29,32 +29,32 @@ const tell = (verb: string, value: string): void => {
 }
 
 const endIfIdle = (): void => {
-  if (guarded.size > 0) return
+  if (watched.size > 0) return
   watchdog?.stdin?.end()
   watchdog = undefined
 }
 
 /** The process `pid` dies with us. */
-export const guardProcess = (pid: number): void => {
-  guarded.add(String(pid))
+export const watchProcess = (pid: number): void => {
+  watched.add(String(pid))
   tell('watch', String(pid))
 }
 
 /** The process `pid` has ended: its number may soon be somebody else's. */
-export const forgetProcess = (pid: number): void => {
-  if (!guarded.delete(String(pid))) return
+export const unwatchProcess = (pid: number): void => {
+  if (!watched.delete(String(pid))) return
   tell('forget', String(pid))
   endIfIdle()
 }
 
-/** The folder is removed if we die before `forgetFolder`. */
-export const guardFolder = (folder: string): void => {
-  guarded.add(folder)
+/** The folder is removed if we die before `unwatchFolder`. */
+export const watchFolder = (folder: string): void => {
+  watched.add(folder)
   tell('folder', folder)
 }
 
-export const forgetFolder = (folder: string): void => {
-  if (!guarded.delete(folder)) return
+export const unwatchFolder = (folder: string): void => {
+  if (!watched.delete(folder)) return
   tell('keep', folder)
   endIfIdle()
 }
