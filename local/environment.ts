@@ -1,7 +1,7 @@
 import type { AwsServer } from './servers/aws.ts'
-import type { Database, LockServer } from './servers/stores.ts'
+import type { LocalDatabase, LockServer } from './servers/stores.ts'
 
-type Servers = { readonly database: Database; readonly lock: LockServer; readonly aws: AwsServer }
+type Servers = { readonly database: LocalDatabase; readonly lock: LockServer; readonly aws: AwsServer }
 type Variables = Readonly<Record<string, string>>
 
 const storesEnvironment = ({ database, lock, aws }: Servers): Variables => ({

@@ -14,7 +14,7 @@ import { pruneRuns } from './prune-runs.ts'
 import { ACCOUNT, type AwsServer, startAws } from './servers/aws.ts'
 import type { Environment } from './servers/find.ts'
 import type { MysqlOptions } from './servers/mysql.ts'
-import { type Database, type LockServer, openDatabase, openLockServer } from './servers/stores.ts'
+import { type LocalDatabase, type LockServer, openDatabase, openLockServer } from './servers/stores.ts'
 import type { ValkeyOptions } from './servers/valkey.ts'
 import { unwatchFolder, watchFolder } from './servers/watchdog-client.ts'
 import { type App, readApp } from './template/read.ts'
@@ -57,7 +57,7 @@ export type Stack = {
   readonly folder: string
   /** `<function>.log` of each function. */
   readonly logsFolder: string
-  readonly database: Database
+  readonly database: LocalDatabase
   readonly lock: LockServer
   readonly aws: AwsServer
   readonly lambda: Lambda
@@ -139,7 +139,12 @@ const startStores = async (
   // All have started or failed by now, so a failure leaves no server behind that nobody knows.
   for (const result of started) if (result.status === 'rejected') throw result.reason
   const [database, lock, aws, app] = started.map((result) => (result as PromiseFulfilledResult<unknown>).value)
-  return { database: database as Database, lock: lock as LockServer, aws: aws as AwsServer, app: app as Stores['app'] }
+  return {
+    database: database as LocalDatabase,
+    lock: lock as LockServer,
+    aws: aws as AwsServer,
+    app: app as Stores['app'],
+  }
 }
 
 const loadApp = async (given: string | undefined, say: (line: string) => void): Promise<Stores['app']> => {

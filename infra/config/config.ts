@@ -48,7 +48,7 @@ const Network = z.discriminatedUnion('kind', [
     ),
 ])
 
-const Database = z.discriminatedUnion('kind', [
+const DatabaseSettings = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('new'),
     instanceType: z.string().regex(/^[a-z]\d\w*\.\w+$/, 'an instance type without "db.", such as m7g.large'),
@@ -138,7 +138,7 @@ const AwsStage = z
     account: z.string().regex(/^\d{12}$/, 'an account id of 12 digits'),
     region: Region,
     network: Network,
-    database: Database,
+    database: DatabaseSettings,
     lock: Lock,
     schedule: Schedule,
     alarms: Alarms,

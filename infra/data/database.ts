@@ -46,7 +46,7 @@ const parametersOf = (maxConnections: number): Record<string, string> => ({
 })
 
 /** MySQL: this stage's own instance, or somebody's. */
-export class Database extends Construct {
+export class DatabaseServer extends Construct {
   readonly instance: IDatabaseInstance
   readonly environment: Readonly<Record<string, string>>
   /** Name and password of the master user, for the migrator alone. */

@@ -3,7 +3,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda'
 import type { IBucket } from 'aws-cdk-lib/aws-s3'
 import type { Construct } from 'constructs'
 import type { AwsStage } from '../config/config.ts'
-import { Database } from '../data/database.ts'
+import { DatabaseServer } from '../data/database.ts'
 import { narrowEndpoints } from '../data/endpoint-policies.ts'
 import { LockGroup } from '../data/lock-group.ts'
 import { Messaging } from '../data/messaging.ts'
@@ -26,7 +26,7 @@ export class DataStack extends Stack {
     super(scope, id, { ...props, terminationProtection: true })
     this.zones = [...config.network.zones]
     const network = new Network(this, 'Network', config)
-    const database = new Database(this, 'Database', config, network)
+    const database = new DatabaseServer(this, 'Database', config, network)
     const lock = new LockGroup(this, 'Lock', config, network)
     const bucket = new Storage(this, 'Storage').bucket as IBucket
     this.bucketName = new CfnOutput(this, 'BucketName', { value: bucket.bucketName })

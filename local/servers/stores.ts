@@ -7,7 +7,7 @@ import { type ValkeyOptions, ValkeyServer } from './valkey.ts'
 type Account = { readonly user: string; readonly password: string }
 
 /** The database of a stack; the migrations create it. `server` is there when the stack started it, and may be killed, frozen and restarted. */
-export type Database = Address & {
+export type LocalDatabase = Address & {
   readonly name: string
   readonly master: Account
   readonly app: Account
@@ -47,7 +47,7 @@ export const openDatabase = async (
   id: string,
   options: MysqlOptions,
   say: (line: string) => void,
-): Promise<Database> => {
+): Promise<LocalDatabase> => {
   const found = await findMysql(env, say)
   const server = 'program' in found ? await MysqlServer.start(found.program, folder, options) : undefined
   const address = 'address' in found ? onLoopback(found.address, 'SHARELOCK_MYSQL') : (server as MysqlServer)
