@@ -18,8 +18,8 @@ const overMonths = <Question extends 'slices' | 'checks'>(question: Question) =>
  * not here: that is Step Functions' own API, under the operator's own identity.
  */
 export const InspectInput = z.discriminatedUnion('question', [
-  /** Where everything is: -> Place */
-  z.strictObject({ question: z.literal('place') }),
+  /** Where everything is: -> Deployment */
+  z.strictObject({ question: z.literal('deployment') }),
   /** The newest job of every slice of some months: -> SliceLine[] */
   overMonths('slices'),
   /** One slice with its jobs, newest first, its lock and its audit trail: -> SliceReport */

@@ -7,7 +7,7 @@ import type { EventType, JobState, SliceStatus } from './words.ts'
  * sum is exact decimal text with six decimals.
  */
 
-export type Place = {
+export type Deployment = {
   readonly stage: string
   readonly stateMachineArn: string
   readonly dispatchMachineArn: string
@@ -178,7 +178,7 @@ export type Checks = {
 
 /** The reply to each question. */
 export type InspectReply = {
-  readonly place: Place
+  readonly deployment: Deployment
   readonly slices: readonly SliceLine[]
   readonly slice: SliceReport
   readonly job: SliceReport

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Definition, placedStates } from '../engine/definition.ts'
 import type { LambdaFunction } from '../lambda/function.ts'
-import { type Names, type Place, Resolver, type Template } from './resolver.ts'
+import { type AwsEnvironment, type Names, Resolver, type Template } from './resolver.ts'
 
 export type TemplateMachine = { readonly name: string; readonly arn: string; readonly definition: Definition }
 
@@ -14,7 +14,7 @@ const withoutHash = (logicalId: string): string => logicalId.replace(/[0-9A-F]{8
 
 /** Functions, versions, aliases and machines have names here; everything else is a stranger. */
 const namesAt =
-  ({ region, account }: Place): Names =>
+  ({ region, account }: AwsEnvironment): Names =>
   (logicalId, { Type, Properties = {} }, resolver) => {
     const named = (field: string) => resolver.text(Properties[field] ?? withoutHash(logicalId))
     if (Type === 'AWS::Lambda::Function') {
@@ -53,12 +53,12 @@ type Fields = Readonly<Record<string, unknown>>
  * Reads the app's functions and machines from a folder that `cdk synth` wrote. A function is called like the state that
  * calls it where its id ends so, e.g. FunctionsStageSource04EF83ED -> StageSource, and else like its id.
  */
-export const readApp = (folder: string, place: Place): App => {
+export const readApp = (folder: string, environment: AwsEnvironment): App => {
   const templates = readTemplates(folder)
   if (templates.length === 0) throw new Error(`There is no template in ${folder}`)
   const each = <Found>(type: string, read: (id: string, properties: Fields, resolver: Resolver) => Found): Found[] =>
     templates.flatMap((template) => {
-      const resolver = new Resolver(template, templates, place, namesAt(place))
+      const resolver = new Resolver(template, templates, environment, namesAt(environment))
       return Object.entries(template.Resources)
         .filter(([, { Type }]) => Type === type)
         .map(([id, { Properties = {} }]) => read(id, Properties, resolver))

@@ -5,7 +5,7 @@ export type Template = {
   readonly Outputs?: Readonly<Record<string, { readonly Value: unknown; readonly Export?: { readonly Name: unknown } }>>
 }
 
-export type Place = { readonly region: string; readonly account: string }
+export type AwsEnvironment = { readonly region: string; readonly account: string }
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -24,13 +24,13 @@ export type Names = (
 export class Resolver {
   readonly #templates: readonly Template[]
   readonly #template: Template
-  readonly #place: Place
+  readonly #environment: AwsEnvironment
   readonly #names: Names
 
-  constructor(template: Template, templates: readonly Template[], place: Place, names: Names) {
+  constructor(template: Template, templates: readonly Template[], environment: AwsEnvironment, names: Names) {
     this.#template = template
     this.#templates = templates
-    this.#place = place
+    this.#environment = environment
     this.#names = names
   }
 
@@ -56,8 +56,8 @@ export class Resolver {
 
   #ref(id: string): string {
     const pseudo: Record<string, string> = {
-      'AWS::Region': this.#place.region,
-      'AWS::AccountId': this.#place.account,
+      'AWS::Region': this.#environment.region,
+      'AWS::AccountId': this.#environment.account,
       'AWS::Partition': 'aws',
       'AWS::URLSuffix': 'amazonaws.com',
       'AWS::StackName': 'local',
@@ -109,7 +109,7 @@ export class Resolver {
   /** What another stack of the same app exports under this name. */
   #imported(exportName: string): unknown {
     for (const template of this.#templates) {
-      const resolver = new Resolver(template, this.#templates, this.#place, this.#names)
+      const resolver = new Resolver(template, this.#templates, this.#environment, this.#names)
       for (const output of Object.values(template.Outputs ?? {}))
         if (output.Export !== undefined && resolver.text(output.Export.Name) === exportName)
           return resolver.resolve(output.Value)

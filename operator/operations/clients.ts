@@ -3,7 +3,7 @@ import { S3Client } from '@aws-sdk/client-s3'
 import { SFNClient } from '@aws-sdk/client-sfn'
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
 import { type InspectRequest, type OperateRequest, operatorFunctionName } from '../../functions/contract/operations.ts'
-import type { InspectReply, OperateReply, Place } from '../../functions/contract/reports.ts'
+import type { Deployment, InspectReply, OperateReply } from '../../functions/contract/reports.ts'
 import { calling, ofFailure } from './failures.ts'
 import { ANSWER_TIMEOUT_MS, CALL_ATTEMPTS_MAX, CONNECT_TIMEOUT_MS } from './limits.ts'
 import { OperationError } from './operations.ts'
@@ -22,7 +22,7 @@ export type Clients = {
   /** The caller as AWS names it; asked for once. */
   readonly identity: () => Promise<string>
   /** State machine and bucket of the stage; asked for once. */
-  readonly place: () => Promise<Place>
+  readonly deployment: () => Promise<Deployment>
   readonly inspect: <Question extends InspectRequest>(question: Question) => Promise<InspectReply[Question['question']]>
   readonly operate: <Action extends OperateRequest>(action: Action) => Promise<OperateReply[Action['action']]>
 }
@@ -61,7 +61,7 @@ export const createClients = (stage: string): Clients => {
       const { Arn } = await calling('AWS STS', () => sts.send(new GetCallerIdentityCommand({})))
       return Arn ?? 'unknown'
     }),
-    place: once(() => inspect({ question: 'place' })),
+    deployment: once(() => inspect({ question: 'deployment' })),
     inspect,
     // A second run of every other action finds what the first one did, or writes its line of the audit trail again.
     operate: async (action) =>

@@ -59,7 +59,7 @@ export const createOperations = (env: OperationsEnvironment): Operations => {
       'job' in what ? inspect({ question: 'job', job: what.job }) : inspect({ question: 'slice', ...what }),
     endOfHolder: async (lock) => {
       if (lock === null || lock === 'unreachable') return null
-      const { stateMachineArn } = await clients.place()
+      const { stateMachineArn } = await clients.deployment()
       const run = await describeRun(clients.sfn, executionArnOf(stateMachineArn, lock.holder)).catch(() => undefined)
       if (run === undefined || run?.status === 'RUNNING') return null
       return run?.status ?? 'GONE'

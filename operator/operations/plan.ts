@@ -33,7 +33,7 @@ type Read = { readonly validation: Validation; readonly rows: RowSet | null; rea
 
 const requireObject = async (clients: Clients, key: string): Promise<void> => {
   if ((await sizeOf(clients, key)) !== null) return
-  throw new OperationError('NotFound', `There is no ${key} in the bucket ${(await clients.place()).bucket}.`)
+  throw new OperationError('NotFound', `There is no ${key} in the bucket ${(await clients.deployment()).bucket}.`)
 }
 
 /** Reads what is to be registered, wherever it is. */
@@ -43,7 +43,7 @@ const readPlanned = async (
   source: StartPlan['source'],
   options: ReadingOptions,
 ): Promise<Read> => {
-  const { bucket } = await clients.place()
+  const { bucket } = await clients.deployment()
   if ('key' in source) await requireObject(clients, source.key)
   const rules = (await clients.inspect({ question: 'distributors' })).find(({ code }) => code === slice.distributor)
   if (rules === undefined)

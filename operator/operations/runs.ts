@@ -98,11 +98,11 @@ const describeRunning = async (sfn: SFNClient, arns: readonly string[]): Promise
  * others.
  */
 export const runningOf = async (
-  { sfn, place }: Clients,
+  { sfn, deployment }: Clients,
   slice: SliceName,
   jobs: SliceReport['jobs'],
 ): Promise<Run[]> => {
-  const running = await listRunning(sfn, (await place()).stateMachineArn)
+  const running = await listRunning(sfn, (await deployment()).stateMachineArn)
   const ours = `${slice.distributor}-${slice.month}-`
   const [known, foreign] = [true, false].map((known) =>
     running.filter((arn) => executionNameOf(arn).startsWith(ours) === known),

@@ -17,15 +17,15 @@ import { summaryOf } from './reading/read-source.ts'
  */
 
 /** The manifest of a set whose objects are all there with their sizes. @throws Failure StagedSourceDamaged */
-const manifestOf = async ({ s3, place }: Clients, digest: string): Promise<Manifest> => {
-  const { bucket } = await place()
+const manifestOf = async ({ s3, deployment }: Clients, digest: string): Promise<Manifest> => {
+  const { bucket } = await deployment()
   await requireObjects(s3, bucket, digest)
   return await readManifest(s3, bucket, digest)
 }
 
 /** The rows of a staged source. @throws Failure StagedSourceDamaged; what S3 answers as it is */
 export const rowsOfSet = async (clients: Clients, digest: string): Promise<RowSet> => {
-  const { bucket } = await clients.place()
+  const { bucket } = await clients.deployment()
   return rowsOfStaged(clients.s3, bucket, await manifestOf(clients, digest))
 }
 
@@ -40,7 +40,7 @@ export const validateSet = async (
   rules: SourceRules,
   options: ReadingOptions,
 ): Promise<Reading> => {
-  const { bucket } = await clients.place()
+  const { bucket } = await clients.deployment()
   return await calling('S3', async () => {
     const manifest = await manifestOf(clients, digest)
     const { validation } = await readApart(csvOfStaged(readChunks(clients.s3, bucket, manifest)), rules, options)
@@ -61,8 +61,8 @@ export type SetCheck = { readonly problems: readonly string[]; readonly bytes: n
  */
 export const checkSet = async (clients: Clients, digest: string, bytesMax: number): Promise<SetCheck> =>
   await calling('S3', async () => {
-    const { s3, place } = clients
-    const { bucket } = await place()
+    const { s3, deployment } = clients
+    const { bucket } = await deployment()
     try {
       const holes = await findHoles(s3, bucket, digest)
       if (holes.length > 0) return { problems: holes.map(({ key, problem }) => `${key} ${problem}`), bytes: 0 }
@@ -76,8 +76,8 @@ export const checkSet = async (clients: Clients, digest: string, bytesMax: numbe
   })
 
 /** The objects whose content is damaged. */
-const readAll = async ({ s3, place }: Clients, { digest, chunks }: Manifest): Promise<string[]> => {
-  const { bucket } = await place()
+const readAll = async ({ s3, deployment }: Clients, { digest, chunks }: Manifest): Promise<string[]> => {
+  const { bucket } = await deployment()
   const problems: string[] = []
   const read = async (chunk: ManifestChunk): Promise<void> => {
     try {

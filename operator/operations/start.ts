@@ -65,7 +65,7 @@ const startOrJoin = async (
   what: What,
   why: string,
 ): Promise<Started> => {
-  const [{ stateMachineArn }, caller] = await Promise.all([clients.place(), clients.identity()])
+  const [{ stateMachineArn }, caller] = await Promise.all([clients.deployment(), clients.identity()])
   const input = JSON.stringify({ ...slice, ...request, requestedBy: caller } satisfies ExecutionRequest)
   for (let number = 1; number <= RUN_NUMBERS_MAX; number++) {
     const name = executionName(slice, digest, number)

@@ -49,7 +49,7 @@ export const endRun = async (
   name: string,
   why: string,
 ): Promise<{ ended: string }> => {
-  const { stateMachineArn } = await clients.place()
+  const { stateMachineArn } = await clients.deployment()
   const run = await describeRun(clients.sfn, executionArnOf(stateMachineArn, executionNameOf(name)))
   if (run?.status !== 'RUNNING') throw new OperationError('NotFound', `No execution ${name} runs.`)
   if (run.input?.distributor !== slice.distributor || run.input.month !== slice.month)

@@ -41,7 +41,7 @@ async function* checked(path: string, size: number, sha256: string): AsyncGenera
  * @throws OperationError PlanMoved where the file is another one by now
  */
 export const upload = async (clients: Clients, path: string, key: string): Promise<void> => {
-  const { bucket } = await clients.place()
+  const { bucket } = await clients.deployment()
   const { size } = await stat(path).catch((error: unknown) => {
     throw changed(path, error)
   })

@@ -18,7 +18,7 @@ export type Registering = {
   readonly chunks: number
 }
 
-type Place = {
+type TestStores = {
   readonly db: TestDatabase
   readonly aws: AwsServer
   readonly valkey: { readonly host: string; readonly port: number }
@@ -27,7 +27,7 @@ type Place = {
 const CHUNK_ROWS = 40
 
 /** @param seed rows of another seed are another file */
-export const registering = async ({ db, aws, valkey }: Place, seed: number): Promise<Registering> => {
+export const registering = async ({ db, aws, valkey }: TestStores, seed: number): Promise<Registering> => {
   const slice = await newSlice(db.outside)
   const file = shareFile(120, seed)
   const { digest, objects } = stagedObjects(file, CHUNK_ROWS)

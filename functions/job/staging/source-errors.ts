@@ -23,7 +23,11 @@ export class SourceUnreadable extends Error {
 }
 
 /** Where an error is; null where it belongs to no single line, column or field. */
-export type Place = { readonly line: number | null; readonly column?: number | null; readonly field?: string | null }
+export type ErrorPosition = {
+  readonly line: number | null
+  readonly column?: number | null
+  readonly field?: string | null
+}
 
 /** The errors of one file: all are counted, the first `max` by line and column are kept. Memory stays bounded. */
 export class SourceErrors {
@@ -44,7 +48,7 @@ export class SourceErrors {
     return this.total >= this.#countedMax
   }
 
-  add(refusal: Refusal, place: Place, value: string): void {
+  add(refusal: Refusal, place: ErrorPosition, value: string): void {
     this.total += 1
     const { line, column = null, field = null } = place
     this.#kept.push({ line, column, field, value: shortValue(value), rule: refusal.rule, message: refusal.message })

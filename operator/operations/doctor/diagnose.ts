@@ -1,5 +1,5 @@
 import { messageOf } from '../../../functions/contract/failures.ts'
-import type { Checks, Place } from '../../../functions/contract/reports.ts'
+import type { Checks, Deployment } from '../../../functions/contract/reports.ts'
 import type { Clients } from '../clients.ts'
 import type { Diagnosis, Finding } from '../operations.ts'
 import { OperationError } from '../operations.ts'
@@ -39,17 +39,17 @@ const ask = async <T>(service: string, question: () => Promise<T>): Promise<Aske
  */
 export const diagnose = async (clients: Clients, from: string, to: string): Promise<Diagnosis> => {
   const identity = await ask('AWS STS', clients.identity)
-  const place = await ask('The function Inspect', clients.place)
+  const deployment = await ask('The function Inspect', clients.deployment)
   // Without Inspect nothing else is known, not even where the state machine is.
-  if (place.answer === null) return { checks: null, findings: [...identity.findings, ...place.findings] }
+  if (deployment.answer === null) return { checks: null, findings: [...identity.findings, ...deployment.findings] }
   const [checks, runs] = await Promise.all([
     ask('MySQL, through the function Inspect', () => clients.inspect({ question: 'checks', from, to })),
-    ask('Step Functions', () => allRunning(clients.sfn, (place.answer as Place).stateMachineArn)),
+    ask('Step Functions', () => allRunning(clients.sfn, (deployment.answer as Deployment).stateMachineArn)),
   ])
   const found = [...identity.findings, ...checks.findings, ...runs.findings]
   if (checks.answer === null) return { checks: null, findings: found }
   found.push(...(await findingsOf(clients, checks.answer, runs.answer)))
-  const told = await ask('Step Functions', () => toldFindings(clients, place.answer as Place, from, to))
+  const told = await ask('Step Functions', () => toldFindings(clients, deployment.answer as Deployment, from, to))
   found.push(...(told.answer ?? told.findings))
   return { checks: checks.answer, findings: found }
 }

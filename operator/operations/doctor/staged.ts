@@ -83,7 +83,7 @@ const remainsBeside = async (
   needed: readonly string[],
   runs: readonly Run[] | null,
 ): Promise<Finding[]> => {
-  const { bucket } = await clients.place()
+  const { bucket } = await clients.deployment()
   const digests = (await stagedDigests(clients, bucket)).filter((digest) => !needed.includes(digest))
   const found: Finding[] = []
   const manifestSize = (digest: string) => sizeOf(clients, manifestKey(digest))

@@ -1,5 +1,5 @@
 import { SLICE_JOBS_SHOWN } from '../../../functions/contract/limits.ts'
-import type { JobReport, Place } from '../../../functions/contract/reports.ts'
+import type { Deployment, JobReport } from '../../../functions/contract/reports.ts'
 import { sliceName } from '../../../functions/contract/words.ts'
 import type { Clients } from '../clients.ts'
 import { SUCCEEDED_COMPARED_MAX } from '../limits.ts'
@@ -48,8 +48,13 @@ const findingOf = (run: Run, told: Told, slice: SliceName, instead: string): Fin
  * success that was told may be gone, or its job's number be another run's. Of each slice the newest success counts: what
  * was registered after it is known to be meant.
  */
-export const toldFindings = async (clients: Clients, place: Place, from: string, to: string): Promise<Finding[]> => {
-  const runs = await newestSucceeded(clients.sfn, place.stateMachineArn, SUCCEEDED_COMPARED_MAX)
+export const toldFindings = async (
+  clients: Clients,
+  deployment: Deployment,
+  from: string,
+  to: string,
+): Promise<Finding[]> => {
+  const runs = await newestSucceeded(clients.sfn, deployment.stateMachineArn, SUCCEEDED_COMPARED_MAX)
   const seen = new Set<string>()
   const found: Finding[] = []
   for (const run of runs) {

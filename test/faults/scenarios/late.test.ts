@@ -36,8 +36,8 @@ const timeOut = ({ pid }: Statement): void =>
     .stack.lambda.sandboxes.find((one) => one.pid === pid)
     ?.timeOut()
 
-type Place = [task: string, sql: RegExp, moment: Fault['moment'], skip: number]
-const PLACES: Place[] = [
+type FreezePoint = [task: string, sql: RegExp, moment: Fault['moment'], skip: number]
+const FREEZE_POINTS: FreezePoint[] = [
   ['DeleteChunk', BEGIN, 'before', 0],
   ['DeleteChunk', GUARD, 'after', 0],
   ['DeleteChunk', DELETE, 'after', 0],
@@ -47,7 +47,7 @@ const PLACES: Place[] = [
   ['MarkRegistered', BEGIN, 'before', 0],
 ]
 
-test.each(PLACES)(
+test.each(FREEZE_POINTS)(
   '%s frozen at %s (%s it) writes nothing once another run opened the job: it hears StaleFence',
   async (task, sql, moment, skip) => {
     const slice = await on().newSlice()

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { readDeployment } from '../../../functions/contract/deployment-env.ts'
 import { InspectInput, OperateInput, operatorFunctionName } from '../../../functions/contract/operations.ts'
-import { readPlace } from '../../../functions/contract/place-env.ts'
 import { isoTime } from '../../../functions/store/mysql/time.ts'
 import { MIGRATIONS } from '../../../functions/store/schema/migration-files.ts'
 
@@ -24,15 +24,15 @@ test('the functions for operators are found by their stage', () => {
   expect(operatorFunctionName('prod', 'Inspect')).toBe('sharelock-prod-inspect')
 })
 
-test('a place without its machines is refused, naming the variable', () => {
+test('a deployment without its machines is refused, naming the variable', () => {
   const good = { STAGE: 'x', BUCKET: 'b', STATE_MACHINE_ARN: 'arn:aws:a', DISPATCH_MACHINE_ARN: 'arn:aws:b' }
-  expect(readPlace(good)).toEqual({
+  expect(readDeployment(good)).toEqual({
     stage: 'x',
     bucket: 'b',
     stateMachineArn: 'arn:aws:a',
     dispatchMachineArn: 'arn:aws:b',
   })
-  expect(() => readPlace({ ...good, STATE_MACHINE_ARN: undefined })).toThrow(/STATE_MACHINE_ARN/)
+  expect(() => readDeployment({ ...good, STATE_MACHINE_ARN: undefined })).toThrow(/STATE_MACHINE_ARN/)
 })
 
 test('the list of migrations is that of the folder', () => {

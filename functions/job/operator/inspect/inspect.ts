@@ -1,5 +1,5 @@
+import { readDeployment } from '../../../contract/deployment-env.ts'
 import type { InspectInput } from '../../../contract/operations.ts'
-import { readPlace } from '../../../contract/place-env.ts'
 import type { InspectReply } from '../../../contract/reports.ts'
 import { auditLines } from '../../../store/audit.ts'
 import { allDistributors, findDistributor } from '../../../store/distributor.ts'
@@ -23,8 +23,8 @@ export const inspect = async (
 ): Promise<InspectReply[InspectInput['question']]> => {
   const { database } = run
   switch (input.question) {
-    case 'place':
-      return readPlace(environment)
+    case 'deployment':
+      return readDeployment(environment)
     case 'slices':
       return await slices(run, input)
     case 'slice':

@@ -55,10 +55,10 @@ const heldAt = async (task: string) => {
   }
 }
 
-describe('the place', () => {
+describe('the deployment', () => {
   test("is the stage's machines and bucket", async () => {
     const { machineArn, machineArns, aws } = on().stack
-    expect(await kim.ask({ question: 'place' })).toEqual({
+    expect(await kim.ask({ question: 'deployment' })).toEqual({
       stage: 'local',
       stateMachineArn: machineArn,
       dispatchMachineArn: machineArns.DispatchStateMachine,
@@ -288,7 +288,7 @@ describe('the checks', () => {
 
 test.each([
   ['a question that does not exist', { question: 'secrets' }],
-  ['a field too many', { question: 'place', token: true }],
+  ['a field too many', { question: 'deployment', token: true }],
   ['more lines than an answer takes', { question: 'audit', limit: 501 }],
 ])('%s is refused at the door', async (_, request) => {
   await expect(kim.ask(request as never)).rejects.toMatchObject({ name: 'InvalidInput' })

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import type { Place } from './reports.ts'
+import type { Deployment } from './reports.ts'
 
 /** What Inspect alone is told besides: which machines an operator starts. */
-const PlaceEnv = z.object({
+const DeploymentEnv = z.object({
   STAGE: z.string().min(1),
   BUCKET: z.string().min(1),
   STATE_MACHINE_ARN: z.string().startsWith('arn:'),
@@ -10,8 +10,8 @@ const PlaceEnv = z.object({
 })
 
 /** Reads where everything is or says, in one sentence each, which variables are wrong. */
-export const readPlace = (source: Record<string, string | undefined>): Place => {
-  const { data, error } = PlaceEnv.safeParse(source)
+export const readDeployment = (source: Record<string, string | undefined>): Deployment => {
+  const { data, error } = DeploymentEnv.safeParse(source)
   if (data === undefined) throw new Error(`Inspect's environment is wrong:\n${z.prettifyError(error)}`)
   return {
     stage: data.STAGE,
