@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
-import { LOCAL, ROOT } from '../local/paths.ts'
+import { LOCAL, ROOT } from '../local/host/paths.ts'
 import { machine } from './harness/machine.ts'
 import { page } from './harness/page.ts'
 import type { Result } from './harness/result.ts'

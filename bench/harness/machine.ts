@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { cpus, loadavg, totalmem } from 'node:os'
 import { join } from 'node:path'
-import { ROOT } from '../../local/paths.ts'
+import { ROOT } from '../../local/host/paths.ts'
 import type { Machine } from './result.ts'
 
 const GIB = 2 ** 30

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { LOCAL } from '../../local/paths.ts'
+import { LOCAL } from '../../local/host/paths.ts'
 import type { Result } from './result.ts'
 
 /** Each section's newest result, one JSON file each: sections can be run one at a time, on different days. */

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { buildOnce } from '../../local/build-once.ts'
-import { LOCAL } from '../../local/paths.ts'
+import { buildOnce } from '../../local/host/build-once.ts'
+import { LOCAL } from '../../local/host/paths.ts'
 import { type DebianPrefix, debianObstacle, debianPrefix, unpackPackages } from '../../local/servers/debian.ts'
 
 /**

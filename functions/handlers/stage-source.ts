@@ -7,8 +7,8 @@ import { type Run, task } from '../job/task.ts'
 import { findDistributor } from '../store/distributor.ts'
 import { knowsSource } from '../store/job/row.ts'
 import { undoTarget } from '../store/job/undo-target.ts'
-import { requireReady } from '../store/mysql/health.ts'
 import { statement } from '../store/mysql/transaction.ts'
+import { requireReady } from '../store/schema/health.ts'
 
 /**
  * Reads the file to its end, validates it and writes its staged source, before anything is locked or deleted.

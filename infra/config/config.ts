@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { CONNECTIONS_SHARE_MAX, connectionBudget } from '../functions/connections.ts'
+import { CONNECTIONS_SHARE_MAX, connectionBudget } from './connections.ts'
 
 /*
  * What may differ between stages, and what a value may be. The values are in stages.ts. Where one is wrong, synthesis

@@ -15,13 +15,12 @@ import {
   type TaskSpec,
 } from '../../functions/contract/tasks.ts'
 import type { StageConfig } from '../config/config.ts'
+import { SUPPORT_SANDBOXES, sandboxesMax } from '../config/connections.ts'
 import type { Stores } from '../data/stores.ts'
 import type { TaskFunctions } from '../machine/tasks.ts'
+import type { OperatorName } from '../operators/policy.ts'
 import { SMOKE_DISTRIBUTOR } from '../operators/smoke-role.ts'
 import type { Bundles } from './bundles.ts'
-import { SUPPORT_SANDBOXES, sandboxesMax } from './connections.ts'
-
-export type OperatorName = 'Inspect' | 'Operate'
 
 export type FunctionsProps = {
   readonly config: StageConfig

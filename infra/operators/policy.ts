@@ -4,7 +4,9 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda'
 import type { IBucket } from 'aws-cdk-lib/aws-s3'
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions'
 import type { Construct } from 'constructs'
-import type { OperatorName } from '../functions/functions.ts'
+
+/** The functions that operators call. */
+export type OperatorName = 'Inspect' | 'Operate'
 
 export type OperatorPolicyProps = {
   readonly stage: string

@@ -1,6 +1,6 @@
 import { CHUNK_ROWS_MAX, MAP_ITEMS_MAX, SLICE_ROWS_PLANNED } from '../../functions/contract/limits.ts'
+import { CONNECTIONS_SHARE_MAX, connectionBudget } from '../config/connections.ts'
 import { stageConfig } from '../config/stages.ts'
-import { CONNECTIONS_SHARE_MAX, connectionBudget } from '../functions/connections.ts'
 import { ASSUMED, IDLE_USD, limitsOf, type RunCost, runCost, SIZES, STORAGE_ROWS_PER_S } from './scale.ts'
 
 const TURN = 'what to turn'

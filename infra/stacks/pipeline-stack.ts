@@ -10,11 +10,11 @@ import {
   ManualApprovalStep,
 } from 'aws-cdk-lib/pipelines'
 import type { Construct } from 'constructs'
-import { acknowledgePipeline } from '../checks/pipeline-nag.ts'
 import type { AwsStage, PipelineConfig, StageConfig } from '../config/config.ts'
 import { stageConfig } from '../config/stages.ts'
 import type { Bundles } from '../functions/bundles.ts'
 import { smokeRoleName } from '../operators/smoke-role.ts'
+import { acknowledgePipeline } from './pipeline-nag.ts'
 import type { StageStacks } from './stage-stacks.ts'
 
 export type PipelineStackProps = StackProps & {

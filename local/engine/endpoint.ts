@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import { type Endpoint, startHttpServer } from '../http-server.ts'
+import { type Endpoint, startHttpServer } from '../host/http-server.ts'
 import { OPERATIONS } from './api.ts'
 import type { Engine } from './engine.ts'
 import { ServiceError } from './service-error.ts'

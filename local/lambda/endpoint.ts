@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import { type Endpoint, startHttpServer } from '../http-server.ts'
+import { type Endpoint, startHttpServer } from '../host/http-server.ts'
 import type { Lambda } from './lambda.ts'
 
 const INVOKE = /^\/2015-03-31\/functions\/([^/]+)\/invocations$/

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LOCAL } from '../paths.ts'
+import { LOCAL } from '../host/paths.ts'
 import { type LambdaFunction, type Outcome, SYNC_PAYLOAD_BYTES_MAX } from './function.ts'
 import { Sandbox } from './sandbox.ts'
 

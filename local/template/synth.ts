@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
 import { promisify } from 'node:util'
-import { buildOnce } from '../build-once.ts'
-import { LOCAL, ROOT } from '../paths.ts'
+import { buildOnce } from '../host/build-once.ts'
+import { LOCAL, ROOT } from '../host/paths.ts'
 
 const run = promisify(execFile)
 

@@ -19,7 +19,7 @@ export type Session = { readonly out: Output; readonly operations: () => Promise
 const open = ({ stage, json }: GlobalOptions): Session => ({
   out: new Output(json === true),
   operations: async () => {
-    const { createOperations } = await import('../operations/create-operations.ts')
+    const { createOperations } = await import('../create-operations.ts')
     return createOperations({ ...process.env, ...(stage === undefined ? {} : { SHARELOCK_STAGE: stage }) })
   },
 })

@@ -4,11 +4,11 @@ import { currentMonth } from '../../functions/contract/months.ts'
 import type { JobReport, SliceLine } from '../../functions/contract/reports.ts'
 import { sliceName } from '../../functions/contract/words.ts'
 import { OperationError, type Operations, type Progress, type SliceName } from '../operations/operations.ts'
-import { rowsOf } from './late.ts'
-import { monthsUpTo } from './months.ts'
 import type { Overview } from './pages/overview.ts'
 import type { SliceView } from './pages/slice-view.ts'
-import { workOf } from './work.ts'
+import { rowsOf } from './parts/late.ts'
+import { monthsUpTo } from './parts/months.ts'
+import { workOf } from './parts/work.ts'
 
 /** Running slices whose progress the overview asks for: one call each, every time the page refreshes. */
 const WORK_SHOWN_MAX = 12

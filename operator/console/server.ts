@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createAdaptorServer } from '@hono/node-server'
 import type { Operations } from '../operations/operations.ts'
 import { consoleApp } from './app.ts'
-import { Plans } from './plans.ts'
+import { Plans } from './parts/plans.ts'
 import { Session } from './session.ts'
 import { UPLOAD_BYTES_MAX } from './upload.ts'
 

@@ -8,8 +8,8 @@ import type { Clients } from './clients.ts'
 import { type RowSet, rowsOfStaged } from './difference.ts'
 import { calling } from './failures.ts'
 import { CALLS_AT_ONCE } from './limits.ts'
-import { type Reading, type ReadingOptions, readApart } from './reading/read-apart.ts'
-import { summaryOf } from './reading/read-source.ts'
+import { type Reading, type ReadingOptions, readApart } from './read-apart.ts'
+import { summaryOf } from './read-source.ts'
 
 /*
  * Staged sources as an operator's client reads them. The names are looked at first: S3 answers "forbidden", and not

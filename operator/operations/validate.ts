@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises'
 import type { SourceRules } from '../../functions/contract/source-rules.ts'
 import { UPLOAD_BYTES_MAX } from './limits.ts'
 import { type OnRows, OperationError, type Validation } from './operations.ts'
-import { readApart } from './reading/read-apart.ts'
+import { readApart } from './read-apart.ts'
 
 /** A file of this machine: its bytes, and their SHA-256 once they have been read to the end. */
 export type LocalFile = { readonly bytes: AsyncIterable<Buffer>; readonly sha256: () => Promise<string> }

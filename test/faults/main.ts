@@ -1,9 +1,9 @@
 import type { Result } from './matrix/cell.ts'
-import { combinations, FAULTS } from './matrix/matrix.ts'
 import { MOMENTS } from './matrix/moments.ts'
-import { runMatrix } from './matrix/run-matrix.ts'
+import { combinations, FAULTS } from './matrix.ts'
 import { type Options, readOptions, USAGE } from './options.ts'
 import { pageOf, soakLines, writePage } from './report.ts'
+import { runMatrix } from './run-matrix.ts'
 import { replaySoak, runSoak, type SoakResult } from './soak/soak.ts'
 
 /*

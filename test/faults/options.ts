@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
-import { FAULTS } from './matrix/matrix.ts'
 import { MOMENTS } from './matrix/moments.ts'
+import { FAULTS } from './matrix.ts'
 
 export type Options = {
   /** One fault or one moment, by their ids. */

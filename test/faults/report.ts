@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises'
 import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
-import { ROOT } from '../../local/paths.ts'
+import { ROOT } from '../../local/host/paths.ts'
 import type { Result } from './matrix/cell.ts'
-import { type Combination, FAULTS } from './matrix/matrix.ts'
 import { MOMENTS } from './matrix/moments.ts'
-import { replayOf } from './matrix/run-matrix.ts'
 import { LARGE } from './matrix/world.ts'
+import { type Combination, FAULTS } from './matrix.ts'
+import { replayOf } from './run-matrix.ts'
 import { replaySoak, type SoakResult } from './soak/soak.ts'
 
 /** Where and with what a run was made. */

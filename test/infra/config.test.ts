@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { TASKS } from '../../functions/contract/tasks.ts'
 import { readConfig } from '../../infra/config/config.ts'
+import { CONNECTIONS_SHARE_MAX, connectionBudget } from '../../infra/config/connections.ts'
 import { pipelineConfig, STAGE_NAMES, stageConfig } from '../../infra/config/stages.ts'
-import { CONNECTIONS_SHARE_MAX, connectionBudget } from '../../infra/functions/connections.ts'
 import { deployed, EXISTING } from './existing.ts'
 
 describe('the stages', () => {

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ROOT } from '../../local/paths.ts'
+import { ROOT } from '../../local/host/paths.ts'
 import { type Mutant, PLACES } from './cases.ts'
 import type { Outcome } from './checker.ts'
 

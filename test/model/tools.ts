@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { buildOnce } from '../../local/build-once.ts'
-import { LOCAL } from '../../local/paths.ts'
+import { buildOnce } from '../../local/host/build-once.ts'
+import { LOCAL } from '../../local/host/paths.ts'
 import { debianObstacle, systemName, unpackPackages } from '../../local/servers/debian.ts'
 import { programOnPath } from '../../local/servers/on-path.ts'
 

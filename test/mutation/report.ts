@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { LOCAL, ROOT } from '../../local/paths.ts'
+import { LOCAL, ROOT } from '../../local/host/paths.ts'
 import { SECTIONS } from './sections.ts'
 
 /** The part of a mutation report (mutation-testing-elements) that is read here. */

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Stryker } from '@stryker-mutator/core'
-import { LOCAL, RUNS } from '../../local/paths.ts'
+import { LOCAL, RUNS } from '../../local/host/paths.ts'
 import { findMysql, findValkey } from '../../local/servers/find.ts'
 import { MysqlServer } from '../../local/servers/mysql.ts'
 import { ValkeyServer } from '../../local/servers/valkey.ts'

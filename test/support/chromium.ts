@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core'
-import { LOCAL } from '../../local/paths.ts'
+import { LOCAL } from '../../local/host/paths.ts'
 import { programOnPath } from '../../local/servers/on-path.ts'
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome']

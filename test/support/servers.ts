@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { RUNS } from '../../local/paths.ts'
+import { RUNS } from '../../local/host/paths.ts'
 import { findMysql, findValkey } from '../../local/servers/find.ts'
 import { MASTER, MysqlServer } from '../../local/servers/mysql.ts'
 import { ValkeyServer } from '../../local/servers/valkey.ts'

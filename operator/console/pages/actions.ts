@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import type { Html } from '../format.ts'
+import type { Html } from '../parts/format.ts'
 import { csrfField, type View } from './layout.ts'
 import { isNewest, isRunning, type SliceView } from './slice-view.ts'
 

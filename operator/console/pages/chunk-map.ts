@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import type { PhaseReport } from '../../../functions/contract/reports.ts'
 import { count, percent } from '../../format/text.ts'
-import type { Html } from '../format.ts'
+import type { Html } from '../parts/format.ts'
 import type { Words } from '../words/en.ts'
 
 /** Squares of one map: more could not be told apart, and each is an element that the browser has to keep. */

@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import { caller, type Html } from '../format.ts'
+import { caller, type Html } from '../parts/format.ts'
 import type { Words } from '../words/en.ts'
 import { LANGUAGE_NAMES, LANGUAGES, type Language } from '../words/language.ts'
 

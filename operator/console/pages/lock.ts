@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import type { LockReport, SliceReport } from '../../../functions/contract/reports.ts'
 
-import type { Html } from '../format.ts'
+import type { Html } from '../parts/format.ts'
 import type { Words } from '../words/en.ts'
 
 /** How long a lock lasts; one without an end has to be unlocked. */

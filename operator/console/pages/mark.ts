@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import type { SliceStatus } from '../../../functions/contract/words.ts'
-import type { Html } from '../format.ts'
+import type { Html } from '../parts/format.ts'
 import type { Words } from '../words/en.ts'
 
 /** How a slice or job is, at a glance: always a shape and a word, never a colour alone. */

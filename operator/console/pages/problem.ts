@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import type { OperationErrorName } from '../../operations/operations.ts'
-import type { Html } from '../format.ts'
+import type { Html } from '../parts/format.ts'
 import type { Words } from '../words/en.ts'
 import type { Page, View } from './layout.ts'
 

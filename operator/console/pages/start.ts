@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import type { DistributorLine } from '../../../functions/contract/reports.ts'
-import { bytes } from '../format.ts'
+import { bytes } from '../parts/format.ts'
 import { banner, csrfField, type Page, type View } from './layout.ts'
 
 export type StartForm = {

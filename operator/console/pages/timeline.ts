@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import type { JobReport } from '../../../functions/contract/reports.ts'
 import { JOB_STATES, type JobState } from '../../../functions/contract/words.ts'
 
-import { type Html, secondsBetween, time } from '../format.ts'
+import { type Html, secondsBetween, time } from '../parts/format.ts'
 import type { Words } from '../words/en.ts'
 import { type Standing, shape } from './mark.ts'
 

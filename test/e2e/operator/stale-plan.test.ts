@@ -1,6 +1,6 @@
 import { appendFile, writeFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { createOperations } from '../../../operator/operations/create-operations.ts'
+import { createOperations } from '../../../operator/create-operations.ts'
 import type { Operations } from '../../../operator/operations/operations.ts'
 import { holdTask } from '../../support/faults.ts'
 import { expectHalted, expectSettled, jobsOf } from '../../support/invariants.ts'

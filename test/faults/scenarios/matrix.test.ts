@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import type { JobFact, WriteFact } from '../../support/audit.ts'
 import type { LockFact } from '../../support/lock-watch.ts'
 import { type Call, judgeJobs, judgeLocks, judgeOwners, judgeWrites } from '../../support/timeline.ts'
-import { combinations, FAULTS } from '../matrix/matrix.ts'
 import { MOMENTS } from '../matrix/moments.ts'
-import { runMatrix } from '../matrix/run-matrix.ts'
+import { combinations, FAULTS } from '../matrix.ts'
+import { runMatrix } from '../run-matrix.ts'
 
 /* The fault matrix itself (`npm run test:faults` runs the whole of it): two cells, and the checker's own eyes. */
 

@@ -12,7 +12,7 @@ import type { Definition } from '../../../local/engine/definition.ts'
 import { startEndpoint } from '../../../local/engine/endpoint.ts'
 import { Engine } from '../../../local/engine/engine.ts'
 import type { StatusEvent } from '../../../local/engine/status-event.ts'
-import type { Endpoint } from '../../../local/http-server.ts'
+import type { Endpoint } from '../../../local/host/http-server.ts'
 import type { Outcome } from '../../../local/lambda/function.ts'
 import { until } from './app.ts'
 

@@ -7,7 +7,7 @@ import { DescribeExecutionCommand, SFNClient, StartExecutionCommand } from '@aws
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns'
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { RUNS } from '../../../local/paths.ts'
+import { RUNS } from '../../../local/host/paths.ts'
 import { type Stack, type StackOptions, startStack } from '../../../local/stack.ts'
 import { isRunning, OBEDIENT, until, writeApp } from './app.ts'
 

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll } from 'vitest'
 import { type ConsoleOptions, type RunningConsole, startConsole } from '../../../../operator/console/server.ts'
-import { createOperations } from '../../../../operator/operations/create-operations.ts'
+import { createOperations } from '../../../../operator/create-operations.ts'
 import { type Browser, startBrowser } from '../../../support/chromium.ts'
 import type { Said } from '../../../support/secret-search.ts'
 import type { ShareFile } from '../../../support/share-file.ts'

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { SliceLine } from '../../../../functions/contract/reports.ts'
-import { rowsOf } from '../../../../operator/console/late.ts'
 import { boundaryOf, MalformedUpload, partsOf } from '../../../../operator/console/multipart.ts'
 import { squaresOf } from '../../../../operator/console/pages/chunk-map.ts'
+import { rowsOf } from '../../../../operator/console/parts/late.ts'
 import { en } from '../../../../operator/console/words/en.ts'
 import { ko } from '../../../../operator/console/words/ko.ts'
 

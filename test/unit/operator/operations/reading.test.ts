@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { TASKS } from '../../../../functions/contract/tasks.ts'
 import { generateRatios } from '../../../../local/generate.ts'
 import { READING_MAX_MS, READINGS_AT_ONCE } from '../../../../operator/operations/limits.ts'
-import { readApart } from '../../../../operator/operations/reading/read-apart.ts'
+import { readApart } from '../../../../operator/operations/read-apart.ts'
 import { AT_MOST, HEADER, linesOf, stageText } from '../../../support/stage.ts'
 
 /* A file is read in a thread of its own: nothing in it keeps the one that waits from answering. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { turnOf } from '../../../../operator/operations/reading/turns.ts'
+import { turnOf } from '../../../../operator/operations/turns.ts'
 
 const soon = () => new Promise((resume) => setTimeout(resume, 10))
 

@@ -7,7 +7,7 @@ import { createConnection } from 'mysql2/promise'
 import { addMonths } from '../../../../../functions/contract/months.ts'
 import { generateTracks } from '../../../../../local/generate.ts'
 import { type Stack, startStack } from '../../../../../local/stack.ts'
-import { createOperations } from '../../../../../operator/operations/create-operations.ts'
+import { createOperations } from '../../../../../operator/create-operations.ts'
 import type { Operations, SliceName } from '../../../../../operator/operations/operations.ts'
 
 /** A stack with half a year of believable months, as an operator might find it on the day of the month. */

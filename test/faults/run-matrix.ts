@@ -1,6 +1,6 @@
-import { type Result, runCell } from './cell.ts'
+import { type Result, runCell } from './matrix/cell.ts'
+import { World } from './matrix/world.ts'
 import type { Combination } from './matrix.ts'
-import { World } from './world.ts'
 
 /**
  * What a whole run may take, the soak aside: the rest of the cells is reported as not run, which is no success. On two

@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import { seoulTime } from '../../functions/contract/seoul-time.ts'
+import { seoulTime } from '../../../functions/contract/seoul-time.ts'
 
 /** What `html` makes: text that has been escaped. */
 export type Html = ReturnType<typeof html>

@@ -1,10 +1,10 @@
 import { Worker } from 'node:worker_threads'
-import { messageOf } from '../../../functions/contract/failures.ts'
-import type { SourceRules } from '../../../functions/contract/source-rules.ts'
-import type { RowSet } from '../difference.ts'
-import { READER_HEAP_MB, READING_MAX_MS, READINGS_AT_ONCE } from '../limits.ts'
-import { type OnRows, OperationError, type Validation } from '../operations.ts'
-import type { FromReader, ToReader } from './messages.ts'
+import { messageOf } from '../../functions/contract/failures.ts'
+import type { SourceRules } from '../../functions/contract/source-rules.ts'
+import type { RowSet } from './difference.ts'
+import { READER_HEAP_MB, READING_MAX_MS, READINGS_AT_ONCE } from './limits.ts'
+import { type OnRows, OperationError, type Validation } from './operations.ts'
+import type { FromReader, ToReader } from './reading-messages.ts'
 import { turnOf } from './turns.ts'
 
 /** What reading a file came to; `rows` are its rows where it was accepted, and can be read until the signal. */

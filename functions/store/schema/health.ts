@@ -2,11 +2,11 @@ import { type DatabaseFacts, lacksOf } from '../../contract/database-needs.ts'
 import { Failure } from '../../contract/failures.ts'
 import { REFUSED_EVENTS_SHOWN } from '../../contract/limits.ts'
 import type { Checks } from '../../contract/reports.ts'
-import { MIGRATIONS } from '../schema/migration-files.ts'
-import type { LentDatabase } from './database.ts'
-import { isoTime } from './time.ts'
-import { statement } from './transaction.ts'
-import type { Reader } from './tx.ts'
+import type { LentDatabase } from '../mysql/database.ts'
+import { isoTime } from '../mysql/time.ts'
+import { statement } from '../mysql/transaction.ts'
+import type { Reader } from '../mysql/tx.ts'
+import { MIGRATIONS } from './migration-files.ts'
 
 const factsOf = async (reader: Reader): Promise<DatabaseFacts> => {
   const [server] = await reader.rows<{ version: string; localInfile: number; packet: number; readOnly: number }>(

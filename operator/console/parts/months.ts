@@ -1,4 +1,4 @@
-import { addMonths } from '../../functions/contract/months.ts'
+import { addMonths } from '../../../functions/contract/months.ts'
 
 /** Months shown at once. */
 export const MONTHS_SHOWN = 6

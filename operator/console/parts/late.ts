@@ -1,4 +1,4 @@
-import type { DistributorLine, SliceLine } from '../../functions/contract/reports.ts'
+import type { DistributorLine, SliceLine } from '../../../functions/contract/reports.ts'
 
 export type Cell = SliceLine | 'late' | null
 

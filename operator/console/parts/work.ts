@@ -1,4 +1,4 @@
-import type { JobReport } from '../../functions/contract/reports.ts'
+import type { JobReport } from '../../../functions/contract/reports.ts'
 
 /** How far a job is, in rows of both phases. Before the delete is planned nobody knows its rows: they count as none. */
 export const workOf = (job: JobReport): { readonly done: number; readonly all: number } => ({

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { SourceRules } from '../../../functions/contract/source-rules.ts'
-import type { FromReader, ToReader } from './messages.ts'
+import type { SourceRules } from '../../functions/contract/source-rules.ts'
 import { readSource } from './read-source.ts'
+import type { FromReader, ToReader } from './reading-messages.ts'
 
 /*
  * A thread that reads one file: it asks for its bytes piece by piece, tells the verdict, and then makes chunks of an

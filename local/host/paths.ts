@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 
 /** The project's root, whatever the working directory is. */
-export const ROOT = join(import.meta.dirname, '..')
+export const ROOT = join(import.meta.dirname, '..', '..')
 
 /** Everything the local stack writes is here; it may be deleted whenever nothing runs. */
 export const LOCAL = join(ROOT, '.local')
