@@ -41,7 +41,7 @@ describe('the halt that a person reads', () => {
     expect(await haltOf({ Error: 'States.Timeout', Cause })).toEqual({ error: 'States.Timeout', cause })
   })
 
-  test('is cut to what its columns hold, rather than refused', async () => {
+  test('is cut to what its columns hold, and ends in an ellipsis, rather than refused', async () => {
     const row = await haltOf({ Error: 'E'.repeat(300), Cause: 'c'.repeat(5_000) })
     expect([row?.error, row?.cause]).toEqual([`${'E'.repeat(99)}…`, `${'c'.repeat(1_999)}…`])
   })
