@@ -110,6 +110,12 @@ export const MIGRATION_TRIES_MAX = 9
 export const TRANSACTION_TRIES_MAX = 5
 
 /**
+ * The same where each try waited LOCK_WAIT_TIMEOUT_S for a lock. A session of ours is killed before that, so the holder is
+ * somebody else's: an operator hears within half a minute whose it is, and the machine tries the task again.
+ */
+export const BLOCKED_TRIES_MAX = 2
+
+/**
  * Characters of a halt's error and cause, of a reason and of a caller: AWS's longest ARN fits. Columns hold as many.
  */
 export const HALT_ERROR_CHARS_MAX = 100

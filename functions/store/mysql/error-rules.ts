@@ -6,7 +6,8 @@ export type Verdict = 'rerun' | 'reconnect' | 'give up'
 /** What an error means to us, and the one thing to do about it. */
 export type ErrorRule = { readonly name: FailureName; readonly verdict: Verdict; readonly advice: string }
 
-const PASSES = 'Nothing was half done; the task will be retried.'
+/** Of what may pass by itself: a run's task is retried, an operator's command is not. */
+export const PASSES = 'Nothing was half done: a run tries it again by itself, a command has to be typed again.'
 
 const UNREACHABLE: ErrorRule = { name: 'DatabaseUnreachable', verdict: 'reconnect', advice: PASSES }
 

@@ -1,7 +1,7 @@
 import { Failure, isFailure, messageOf } from '../../contract/failures.ts'
 import { fitting } from '../../contract/fitting.ts'
 import type { Blocker } from './blockers.ts'
-import { type ErrorRule, ruleOfCode, ruleOfErrno, type Verdict } from './error-rules.ts'
+import { type ErrorRule, PASSES, ruleOfCode, ruleOfErrno, type Verdict } from './error-rules.ts'
 
 /** What mysql2 adds to an error. After an idle close `code` is undefined and only `fatal` tells. */
 type DriverError = Error & { errno?: number; code?: string; fatal?: boolean; sql?: string }
@@ -110,5 +110,5 @@ const nameOf = ({ id, user, host, command, seconds, statement }: Blocker): strin
 const blockedBy = ({ id }: Blocker): ErrorRule => ({
   name: 'DatabaseBlocked',
   verdict: 'rerun',
-  advice: `Sharelock ends nobody else's session: have its transaction committed, or end it yourself (kill ${id}; on RDS: call mysql.rds_kill(${id})). Nothing was half done; the task will be retried.`,
+  advice: `Sharelock ends nobody else's session: have its transaction committed, or end it yourself (kill ${id}; on RDS: call mysql.rds_kill(${id})). ${PASSES}`,
 })

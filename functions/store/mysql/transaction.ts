@@ -1,4 +1,4 @@
-import { FENCE_PATIENCE_S, TRANSACTION_TRIES_MAX } from '../../contract/limits.ts'
+import { BLOCKED_TRIES_MAX, FENCE_PATIENCE_S, TRANSACTION_TRIES_MAX } from '../../contract/limits.ts'
 import { type Database, type LentDatabase, RAW } from './database.ts'
 import type { Verdict } from './error-rules.ts'
 import { DatabaseFailure, databaseFailure } from './failure.ts'
@@ -84,6 +84,7 @@ const verdictOf = (failure: unknown): Verdict => (failure instanceof DatabaseFai
 const pauseOrThrow = async (database: Database, failure: unknown, attempt: number): Promise<void> => {
   if (!(failure instanceof DatabaseFailure) || failure.verdict === 'give up') throw failure
   const pauseMs = Math.random() * 100 * 2 ** attempt
-  if (attempt >= TRANSACTION_TRIES_MAX || pauseMs >= database.leftMs) throw failure.after(attempt)
+  const triesMax = failure.name === 'DatabaseBlocked' ? BLOCKED_TRIES_MAX : TRANSACTION_TRIES_MAX
+  if (attempt >= triesMax || pauseMs >= database.leftMs) throw failure.after(attempt)
   await new Promise((resume) => setTimeout(resume, pauseMs))
 }

@@ -71,6 +71,13 @@ describe('the numbers fit each other', () => {
     expect(limits.LOCK_WAIT_TIMEOUT_S * 1_000).toBeLessThan(limits.STATEMENT_TIMEOUT_MS)
   })
 
+  test('who waits for a stranger says so within half a minute, and a task that halts or stops has time for it', () => {
+    const blockedMs = limits.BLOCKED_TRIES_MAX * (limits.LOCK_WAIT_TIMEOUT_S * 1_000 + 1_000)
+    expect(blockedMs).toBeLessThan(30_000)
+    for (const task of [TASKS.HaltJob, SUPPORT.Operate])
+      expect(task.lambdaTimeoutS * 1_000).toBeGreaterThan(2 * blockedMs)
+  })
+
   test('a raise gives a chunk in flight more time than a chunk takes', () => {
     expect(limits.FENCE_PATIENCE_S).toBeGreaterThanOrEqual(2)
   })

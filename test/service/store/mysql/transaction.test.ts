@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { FAILURES } from '../../../../functions/contract/failure-table.ts'
 import { Failure } from '../../../../functions/contract/failures.ts'
-import { FENCE_PATIENCE_S, LOCK_PATIENCE_S, TRANSACTION_TRIES_MAX } from '../../../../functions/contract/limits.ts'
+import {
+  BLOCKED_TRIES_MAX,
+  FENCE_PATIENCE_S,
+  LOCK_PATIENCE_S,
+  TRANSACTION_TRIES_MAX,
+} from '../../../../functions/contract/limits.ts'
 import { openJob } from '../../../../functions/job/open-job.ts'
 import { exclusively } from '../../../../functions/store/job/held.ts'
 import type { Database } from '../../../../functions/store/mysql/database.ts'
@@ -94,14 +99,14 @@ describe.each(WAYS)('%s', (_, way) => {
   })
 
   test.each([
-    ['DatabaseUnreachable', { errno: 1213 }],
-    ['DatabaseBlocked', { errno: 1205 }],
-    ['DatabaseReadOnly', { errno: 1290 }],
-    ['DatabaseLoginRefused', { errno: 1045, fatal: true }],
-    ['DatabaseLoginRefused', { errno: 3118, fatal: true }],
-  ])('ends as %s where %j lasts, and the engine tries again later', async (name, more) => {
+    ['DatabaseUnreachable', { errno: 1213 }, TRANSACTION_TRIES_MAX],
+    ['DatabaseBlocked', { errno: 1205 }, BLOCKED_TRIES_MAX],
+    ['DatabaseReadOnly', { errno: 1290 }, TRANSACTION_TRIES_MAX],
+    ['DatabaseLoginRefused', { errno: 1045, fatal: true }, TRANSACTION_TRIES_MAX],
+    ['DatabaseLoginRefused', { errno: 3118, fatal: true }, TRANSACTION_TRIES_MAX],
+  ])('ends as %s where %j lasts, after %i tries, and the engine tries again later', async (name, more, triesMax) => {
     const { tries, end } = await endOf(way, error(more))
-    expect(tries).toBe(TRANSACTION_TRIES_MAX)
+    expect(tries).toBe(triesMax)
     expect(end).toMatchObject({ name })
     expect(FAILURES[(end as Failure).name].family).toBe('transient')
   })
