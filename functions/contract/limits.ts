@@ -255,6 +255,9 @@ export const AFTER_MAX = 10
 /** Active distributors of one dispatch: their starts travel through the dispatch machine, below 190 bytes each. */
 export const DISTRIBUTORS_MAX = 1_000
 
+/** Executions of one delivery on one head that end and open nothing before another dispatch starts none: two digits of a name. */
+export const DISPATCH_TRIES_MAX = 99
+
 /** A reason for not starting one, which travels there as well: a job, who requested it, and how it ended. */
 export const REASON_CHARS_MAX = 140
 

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { MetricUnit } from '@aws-lambda-powertools/metrics'
 import pMap from 'p-map'
-import { dispatchedFile, dispatchedRun, FILE_MARK_DIGITS } from '../contract/dispatched.ts'
+import { dispatchedFile, dispatchedName, dispatchedRun, FILE_MARK_DIGITS } from '../contract/dispatched.ts'
 import { Failure } from '../contract/failures.ts'
-import { DISTRIBUTORS_MAX, REASON_CHARS_MAX } from '../contract/limits.ts'
+import { DISPATCH_TRIES_MAX, DISTRIBUTORS_MAX, REASON_CHARS_MAX } from '../contract/limits.ts'
 import { FILE_ENDINGS, type PlanMonthInput, type PlanMonthOutput } from '../contract/messages.ts'
 import { monthAt } from '../contract/months.ts'
+import { endedOf } from '../store/job/execution.ts'
 import { activeSlices, type MonthSlice } from '../store/job/month.ts'
 import { isoTime } from '../store/mysql/time.ts'
 import { statement } from '../store/mysql/transaction.ts'
@@ -32,7 +33,8 @@ type Delivered = { readonly ending: (typeof FILE_ENDINGS)[number]; readonly mark
  * - its own REGISTERED job of another delivery is followed by this one;
  * - its own halted job of another delivery is left alone: closing it is a person's decision.
  *
- * Each start carries the head that was seen here, so that somebody's job that comes in between wins as well.
+ * Each start carries the head that was seen here, so that somebody's job that comes in between wins as well. A run that
+ * ended and left that very head opened no job (an outage, a refused file), so it is started anew, under its next name.
  *
  * @throws Failure StorageUnreachable, DatabaseUnreachable, InvalidInput (too many distributors)
  */
@@ -44,20 +46,46 @@ export const planMonth = async (run: Run, { request, monthsBack }: PlanMonthInpu
       'InvalidInput',
       `There are ${slices.length} active distributors and one dispatch starts ${DISTRIBUTORS_MAX} at most; deactivate some`,
     )
-  const plan: Lists = { starts: [], already: [], left: [], missing: [] }
+  const plan: Lists = { planned: [], already: [], left: [], missing: [] }
   const files = await pMap(slices, ({ distributor }) => filesOf(run, distributor, month), {
     concurrency: LISTS_AT_ONCE,
   })
   for (const [index, slice] of slices.entries()) decide(plan, slice, month, files[index] ?? [])
-  const { missing, left } = plan
+  const { planned, already, left, missing } = plan
+  const starts = await named(run, month, planned)
   run.metrics.addMetric('month.missing', MetricUnit.Count, missing.length)
   run.metrics.addMetric('month.left', MetricUnit.Count, left.length)
   if (missing.length > 0) run.logger.warn('distributors without a file', { month, missing })
   if (left.length > 0) run.logger.warn('distributors left alone', { month, left })
-  return { month, ...plan, missingCount: missing.length, leftCount: left.length }
+  return { month, starts, already, left, missing, missingCount: missing.length, leftCount: left.length }
 }
 
-type Lists = Pick<PlanMonthOutput, 'starts' | 'already' | 'left' | 'missing'>
+/** A start before it has a name; `attempt` is the number of it that the name will carry. */
+type Planned = Omit<PlanMonthOutput['starts'][number], 'run'> & { readonly mark: string; readonly attempt: number }
+type Lists = Pick<PlanMonthOutput, 'already' | 'left' | 'missing'> & { readonly planned: Planned[] }
+
+/** Gives each start the first of its names under which no execution has ended. */
+const named = async (
+  { database }: Run,
+  month: string,
+  planned: readonly Planned[],
+): Promise<PlanMonthOutput['starts']> => {
+  const runOf = ({ mark, head, attempt }: Planned): string => dispatchedRun(mark, head, attempt)
+  const nameOf = (start: Planned): string => dispatchedName(start.distributor, month, runOf(start))
+  let starts = planned
+  for (let attempt = 2; attempt <= DISPATCH_TRIES_MAX; attempt += 1) {
+    const names = starts.map(nameOf)
+    const ended = await statement(database, (reader) => endedOf(reader, names))
+    if (ended.size === 0) break
+    starts = starts.map((start) => (ended.has(nameOf(start)) ? { ...start, attempt } : start))
+  }
+  return starts.map((start) => ({
+    distributor: start.distributor,
+    ending: start.ending,
+    run: runOf(start),
+    head: start.head,
+  }))
+}
 
 /** Puts a slice into the one list that it belongs to. */
 const decide = (plan: Lists, slice: MonthSlice, month: string, files: readonly Delivered[]): void => {
@@ -72,20 +100,18 @@ const decide = (plan: Lists, slice: MonthSlice, month: string, files: readonly D
   else if (file === undefined) plan.missing.push({ distributor, reason: 'no file' })
   else if (other !== undefined)
     plan.missing.push({ distributor, reason: `two files: ${month}.${file.ending} and ${month}.${other.ending}` })
-  else if (slice.id === null)
-    plan.starts.push({ distributor, ending: file.ending, run: dispatchedRun(file.mark, null), head: null })
+  else if (slice.id === null) plan.planned.push({ distributor, ...file, head: null, attempt: 1 })
   else decideOnOwn(plan, slice, own === file.mark, file)
 }
 
 /** @param isSame true where the job's file is the one that is there now */
-const decideOnOwn = (plan: Lists, job: Job, isSame: boolean, { ending, mark }: Delivered): void => {
+const decideOnOwn = (plan: Lists, job: Job, isSame: boolean, file: Delivered): void => {
   const { distributor, id, fence, state } = job
   const isRegistered = state === 'REGISTERED'
   if (isSame && (isRegistered || job.haltedAt === null)) plan.already.push({ distributor, job: id })
   else if (!isSame && !isRegistered) plan.left.push({ distributor, reason: reasonOf(job, ', of an earlier delivery') })
   else {
-    const head = { job: id, fence, state }
-    plan.starts.push({ distributor, ending, run: dispatchedRun(mark, head), head })
+    plan.planned.push({ distributor, ...file, head: { job: id, fence, state }, attempt: 1 })
   }
 }
 

@@ -1,9 +1,11 @@
 import { createRequire } from 'node:module'
 import { StateMachine, type StateMachineDefinition } from 'aws-local-stepfunctions'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { dispatchedRun } from '../../functions/contract/dispatched.ts'
+import { dispatchedName, dispatchedRun } from '../../functions/contract/dispatched.ts'
 import {
+  DISPATCH_TRIES_MAX,
   DISTRIBUTORS_MAX,
+  EXECUTION_NAME_CHARS_MAX,
   HISTORY_EVENTS_MAX,
   PAYLOAD_BYTES_MAX,
   REASON_CHARS_MAX,
@@ -208,11 +210,10 @@ describe('the largest month', () => {
     const start = {
       distributor: code,
       ending: 'csv.gz',
-      run: dispatchedRun('0123456789ab', head),
+      run: dispatchedRun('0123456789ab', head, DISPATCH_TRIES_MAX),
       head,
     }
-    const name = `${code}-2026-10-${start.run}`
-    expect(name.length).toBeLessThanOrEqual(80)
+    expect(dispatchedName(code, PLAN.month, start.run).length).toBeLessThanOrEqual(EXECUTION_NAME_CHARS_MAX)
     const state = {
       ...SCHEDULED,
       month: { ...PLAN, starts: Array(DISTRIBUTORS_MAX).fill(start), missingCount: 0 },

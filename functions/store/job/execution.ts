@@ -2,7 +2,7 @@ import { executionNameOf } from '../../contract/execution.ts'
 import { Failure } from '../../contract/failures.ts'
 import { EXECUTION_NAME_CHARS_MAX, UNLOCKED_DAYS } from '../../contract/limits.ts'
 import { holderOf } from '../lock/holder.ts'
-import type { Tx } from '../mysql/tx.ts'
+import type { Reader, Tx } from '../mysql/tx.ts'
 
 /** One life of an execution, as Step Functions tells it. */
 export type Life = {
@@ -108,4 +108,14 @@ export const markUnlocked = async (tx: Tx, name: string): Promise<void> => {
     await tx.change('update execution set unlocked_at = current_timestamp(6) where name = ?', [name]),
     name,
   )
+}
+
+/** Those of the executions with these names whose end was told: they failed, timed out or were stopped. */
+export const endedOf = async (reader: Reader, names: readonly string[]): Promise<Set<string>> => {
+  if (names.length === 0) return new Set()
+  const rows = await reader.rows<{ name: string }>(
+    'select name from execution where name in (?) and ended_started_ms is not null',
+    [[...names]],
+  )
+  return new Set(rows.map(({ name }) => name))
 }

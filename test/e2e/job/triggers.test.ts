@@ -87,6 +87,32 @@ describe('the dispatch', () => {
   })
 })
 
+describe('a dispatched run that ended before its job was open', () => {
+  test('is started again by the next dispatch, under its next name, and registers the month', async () => {
+    const slice = await on().newSlice('2026-07')
+    const file = shareFile(400, 26)
+    await on().put(`incoming/${slice.distributor}/${slice.month}.csv`, file.csv)
+    const atStage = holdTask(on(), 'StageSource')
+    expect((await dispatch({ month: slice.month })).output.outcomes).toEqual(['started'])
+    await atStage.reached
+    const runs = () =>
+      on()
+        .stack.engine.executions()
+        .filter(({ name }) => name.startsWith(`${slice.distributor}-`))
+    const [first] = runs()
+    await dispatch({ month: slice.month })
+    expect(runs(), 'while it runs it is not started twice').toHaveLength(1)
+    await on().stop(first?.arn ?? '')
+    atStage.release()
+    await on().ended(first?.arn ?? '')
+    expect((await dispatch({ month: slice.month })).output.outcomes).toEqual(['started'])
+    const again = runs().find(({ name }) => name === `${first?.name}-try2`)
+    expect(await on().ended(again?.arn ?? '')).toMatchObject({ status: 'SUCCEEDED' })
+    await expectSettled(on(), slice, file)
+    expect((await dispatch({ month: slice.month })).output).toMatchObject({ outcomes: [], month: { starts: [] } })
+  })
+})
+
 describe('an operator who began before the dispatch and had no job open yet', () => {
   test('wins: the dispatched run waits for the lock, is refused by name, and the dispatch is green', async () => {
     const slice = await on().newSlice('2026-08')

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Head, PlanMonthOutput } from '../../../functions/contract/messages.ts'
+import { haltFromStatusEvent } from '../../../functions/job/halt-job.ts'
 import { openJob } from '../../../functions/job/open-job.ts'
 import { planMonth } from '../../../functions/job/plan-month.ts'
 import { putDistributor } from '../../../functions/store/distributor.ts'
@@ -122,6 +123,12 @@ const halt = (id: number) =>
      where id = ?`,
     [id],
   )
+/** The status event of an execution of the slice that ended without success. */
+const end = async ({ slice }: DeliveredMonth, run: string) => {
+  const executionArn = `arn:aws:states:r:1:execution:Job:${slice.distributor}-${slice.month}-${run}`
+  const detail = { executionArn, status: 'FAILED' as const, startDate: Date.now(), redriveCount: 0 }
+  await haltFromStatusEvent(testRun(db.connect()), { 'detail-type': 'Step Functions Execution Status Change', detail })
+}
 /** Dispatches the month for the first time: the job of the one start. */
 const dispatched = async (month: DeliveredMonth) => {
   const { starts } = await month.planned()
@@ -166,6 +173,26 @@ describe('a month that is dispatched again', () => {
     const { starts: again } = await month.planned()
     expect(again).toMatchObject([{ head: { job: second.id } }])
     expect(again[0]?.run).not.toBe(two[0]?.run)
+  })
+
+  test('starts a run anew that ended and opened no job, each time under the next name, and never one that may still run', async () => {
+    const month = await delivered('2025-09')
+    const runOf = async () => (await month.planned()).starts[0]?.run ?? ''
+    const first = await runOf()
+    await end(month, 'another-execution')
+    expect(await runOf()).toBe(first)
+    for (const name of [`${first}-try2`, `${first}-try3`]) {
+      await end(month, await runOf())
+      expect(await runOf()).toBe(name)
+      expect(await runOf(), 'a second delivery means the same').toBe(name)
+    }
+    const job = await open(month, `${month.slice.distributor}-${month.slice.month}-${await runOf()}`, 'schedule')
+    await end(month, `${first}-try3`)
+    expect(await month.planned()).toMatchObject({ starts: [], already: [{ job: job.id }] })
+    await halt(job.id)
+    expect(await runOf()).toBe(`${first}-2`)
+    await end(month, `${first}-2`)
+    expect((await month.planned()).starts).toMatchObject([{ run: `${first}-2-try2`, head: { job: job.id, fence: 2 } }])
   })
 
   test("leaves an operator's correction alone and says whose it is, whatever is delivered after it", async () => {
