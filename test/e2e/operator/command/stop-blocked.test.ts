@@ -1,11 +1,11 @@
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise'
 import { expect, test } from 'vitest'
-import { LOCK_WAIT_TIMEOUT_S, TRANSACTION_TRIES_MAX } from '../../functions/contract/limits.ts'
-import { holdTask } from '../support/faults.ts'
-import { expectSettled, jobsOf, lockOf } from '../support/invariants.ts'
-import { named, useOperator } from '../support/operator.ts'
-import { shareFile } from '../support/share-file.ts'
-import { useStack } from '../support/stack.ts'
+import { LOCK_WAIT_TIMEOUT_S, TRANSACTION_TRIES_MAX } from '../../../../functions/contract/limits.ts'
+import { holdTask } from '../../../support/faults.ts'
+import { expectSettled, jobsOf, lockOf } from '../../../support/invariants.ts'
+import { named, useOperator } from '../../../support/operator.ts'
+import { shareFile } from '../../../support/share-file.ts'
+import { useStack } from '../../../support/stack.ts'
 
 /* An operator's command that has to wait for another program's session: it names who that is, and changes nothing. */
 const on = useStack()
