@@ -1,7 +1,8 @@
 import { Failure } from '../contract/failures.ts'
 import type { Expectation, SeenHead } from '../contract/messages.ts'
 import { type Slice, sliceName } from '../contract/words.ts'
-import { isOpen, type JobRow } from '../store/job/row.ts'
+import { isRunning } from '../store/job/predicates.ts'
+import type { JobRow } from '../store/job/row.ts'
 
 const NOTHING_TOUCHED = 'Nothing was touched; look at the new plan and start again.'
 
@@ -37,7 +38,7 @@ export const requireHead = (
 ): void => {
   if (expect?.head === undefined || isSeen(newest, expect.head)) return
   // An open one only: the same name may have had an earlier life. A halted one was taken from this run by somebody.
-  if (newest?.execution === execution && isOpen(newest) && newest.halted_at === null) return
+  if (newest?.execution === execution && isRunning(newest)) return
   if (newest !== undefined && expect.after?.includes(newest.execution)) return
   throw new Failure(
     'PlanMoved',

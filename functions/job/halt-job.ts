@@ -9,7 +9,8 @@ import { couldOpen, isSameStart, markEnded } from '../store/job/execution.ts'
 import { markHalted } from '../store/job/fence.ts'
 import { exclusively } from '../store/job/held.ts'
 import { writeEvent } from '../store/job/outbox.ts'
-import { heldMs, isOpen, type JobRow, jobOfExecution, newestJob, readJob } from '../store/job/row.ts'
+import { hasToken, isHeldBy, isOpen, isUnderFence } from '../store/job/predicates.ts'
+import { heldMs, type JobRow, jobOfExecution, newestJob, readJob } from '../store/job/row.ts'
 import { release } from '../store/lock/release.ts'
 import { RAISING, statement, transaction } from '../store/mysql/transaction.ts'
 import type { Tx } from '../store/mysql/tx.ts'
@@ -29,8 +30,7 @@ export type HaltReport = { readonly halted: boolean; readonly job: number | null
 export const haltFromCatch = async (run: Run, input: z.infer<typeof HaltFromCatch>): Promise<HaltReport> => {
   const { database } = run
   const isOwn = (job: JobRow): boolean =>
-    job.lock_token === input.lock.token ||
-    (job.execution === input.execution && job.id === input.job?.id && job.fence === input.job.fence)
+    hasToken(job, input.lock.token) || (job.execution === input.execution && isUnderFence(job, input.job))
   const newest = await statement(database, (reader) => newestJob(reader, input.slice))
   const { Error: error, Cause: cause } = input.failure
   const halted =
@@ -71,7 +71,7 @@ export const haltFromStatusEvent = async (
   if (found === undefined || !isItsLife(found)) return { halted: false, job: null, released: false }
   const halted =
     isOpen(found) &&
-    (await haltJob(run, found.id, (job) => job.lock_token === found.lock_token && job.fence === found.fence, {
+    (await haltJob(run, found.id, (job) => isHeldBy(job, { ...found, token: found.lock_token }), {
       distributor: found.distributor,
       month: found.month,
       execution,

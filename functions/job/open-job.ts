@@ -4,7 +4,8 @@ import { sliceName } from '../contract/words.ts'
 import { type Life, mayOpen } from '../store/job/execution.ts'
 import { closeJob, type Fence, insertJob, type Opening, takeOverJob } from '../store/job/fence.ts'
 import { exclusively } from '../store/job/held.ts'
-import { isOpen, type JobRow, newestJob } from '../store/job/row.ts'
+import { hasToken, isOpen, isUnderFence } from '../store/job/predicates.ts'
+import { type JobRow, newestJob } from '../store/job/row.ts'
 import { undoTarget } from '../store/job/undo-target.ts'
 import { isDuplicateKey, RAISING, statement, transaction } from '../store/mysql/transaction.ts'
 import type { Tx } from '../store/mysql/tx.ts'
@@ -62,10 +63,11 @@ const lifeOf = ({ life }: OpenJobInput): Life => ({ startedMs: Date.parse(life.s
 
 const decideOn = async (tx: Tx, input: OpenJobInput, life: Life, newest: JobRow | undefined): Promise<JobMessage> => {
   const { request, head, own, slice, staged } = input
-  if (newest?.lock_token === input.lock.token) return opened(newest, newest, 'repeated')
+  if (newest !== undefined && hasToken(newest, input.lock.token)) return opened(newest, newest, 'repeated')
   if (newest?.id !== head?.job || newest?.fence !== head?.fence)
     throw superseded(input, 'another run opened the job since the lock was acquired')
-  if (own !== null && (newest?.id !== own.id || newest.fence !== own.fence || newest.execution !== input.execution))
+  const isOwn = newest !== undefined && isUnderFence(newest, own) && newest.execution === input.execution
+  if (own !== null && !isOwn)
     throw superseded(input, `job ${own.id} does not carry this run and fence ${own.fence} any more`)
   if (own === null) requireHead(slice, request.expect, input.execution, newest)
   if (own === null && 'undo' in request.source) requireUndo(slice, staged.digest, await undoTarget(tx, slice))

@@ -90,7 +90,10 @@ const named = async (
 /** Puts a slice into the one list that it belongs to. */
 const decide = (plan: Lists, slice: MonthSlice, month: string, files: readonly Delivered[]): void => {
   const { distributor } = slice
-  const own = slice.id === null ? null : dispatchedFile({ distributor, month }, slice)
+  const own =
+    slice.id === null
+      ? null
+      : dispatchedFile({ distributor, month }, { execution: slice.execution, requestedBy: slice.requested_by })
   if (slice.id !== null && own === null) {
     plan.left.push({ distributor, reason: reasonOf(slice) })
     return
@@ -108,7 +111,7 @@ const decide = (plan: Lists, slice: MonthSlice, month: string, files: readonly D
 const decideOnOwn = (plan: Lists, job: Job, isSame: boolean, file: Delivered): void => {
   const { distributor, id, fence, state } = job
   const isRegistered = state === 'REGISTERED'
-  if (isSame && (isRegistered || job.haltedAt === null)) plan.already.push({ distributor, job: id })
+  if (isSame && (isRegistered || job.halted_at === null)) plan.already.push({ distributor, job: id })
   else if (!isSame && !isRegistered) plan.left.push({ distributor, reason: reasonOf(job, ', of an earlier delivery') })
   else {
     plan.planned.push({ distributor, ...file, head: { job: id, fence, state }, attempt: 1 })
@@ -120,10 +123,10 @@ type Job = Exclude<MonthSlice, { id: null }>
 const reasonOf = (job: Job, more = ''): string => `${whatBecameOf(job)}${more}`.slice(0, REASON_CHARS_MAX)
 
 const whatBecameOf = (job: Job): string => {
-  const by = `job ${job.id}, requested by ${job.requestedBy.slice(-NAME_CHARS_MAX)}`
-  if (job.registeredAt !== null) return `${by}, REGISTERED at ${isoTime(job.registeredAt)}`
-  if (job.haltedAt !== null) return `${by}, halted at ${isoTime(job.haltedAt)} by ${job.haltError}`
-  return `${by}, running since ${isoTime(job.openedAt)}`
+  const by = `job ${job.id}, requested by ${job.requested_by.slice(-NAME_CHARS_MAX)}`
+  if (job.registered_at !== null) return `${by}, REGISTERED at ${isoTime(job.registered_at)}`
+  if (job.halted_at !== null) return `${by}, halted at ${isoTime(job.halted_at)} by ${job.halt_error}`
+  return `${by}, running since ${isoTime(job.opened_at)}`
 }
 
 /** The distributor's files of a month, under the names that they may have. */

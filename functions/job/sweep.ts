@@ -5,6 +5,7 @@ import { monthAt } from '../contract/months.ts'
 import { seoulTime } from '../contract/seoul-time.ts'
 import { sliceName } from '../contract/words.ts'
 import { unregistered } from '../store/job/month.ts'
+import { isHeldBy } from '../store/job/predicates.ts'
 import { type QuietJob, quietJobs, standing } from '../store/job/quiet.ts'
 import { inspect } from '../store/lock/inspect.ts'
 import { statement } from '../store/mysql/transaction.ts'
@@ -98,7 +99,7 @@ const lockOf = async (run: Run, job: QuietJob): Promise<'held' | 'free' | 'unkno
  * a newer fence, or another token where the database went back to an earlier moment.
  */
 const halt = (run: Run, job: QuietJob): Promise<boolean> =>
-  haltJob(run, job.id, (row) => row.fence === job.fence && row.lock_token === job.lock_token, {
+  haltJob(run, job.id, (row) => isHeldBy(row, { ...job, token: job.lock_token }), {
     distributor: job.distributor,
     month: job.month,
     execution: job.execution,

@@ -133,7 +133,7 @@ export const SECTIONS: readonly Section[] = [
   {
     name: 'job',
     mutate: [
-      ...files('store/job', 'row', 'fence', 'guard', 'held', 'mark-state', 'execution', 'outbox'),
+      ...files('store/job', 'row', 'predicates', 'fence', 'guard', 'held', 'mark-state', 'execution', 'outbox'),
       ...files('job', 'open-job', 'halt-job', 'read-head', 'publish-events', 'topic-answer'),
     ],
     tests: [

@@ -3,6 +3,7 @@ import type { Guarded } from '../../contract/messages.ts'
 import type { JobState } from '../../contract/words.ts'
 import { type Reader, Tx } from '../mysql/tx.ts'
 import type { HeldJob } from './held.ts'
+import { isHalted, isHeldBy } from './predicates.ts'
 import { type JobRow, readJob } from './row.ts'
 
 /**
@@ -101,8 +102,8 @@ export const requireOurs = async (
   ...states: readonly [JobState, ...JobState[]]
 ): Promise<JobRow> => {
   const job = await readJob(reader, by.id)
-  const isOurs = job?.fence === by.fence && job.lock_token === by.token && job.closed_at === null
-  if (!isOurs || !states.includes(job.state)) throw await staleFence(reader, by, states[0])
+  if (job === undefined || job.closed_at !== null || !isHeldBy(job, by) || !states.includes(job.state))
+    throw await staleFence(reader, by, states[0])
   return job
 }
 
@@ -110,7 +111,7 @@ export const requireOurs = async (
 export const staleFence = async (reader: Reader, by: Acquisition, expected: JobState): Promise<Failure> => {
   const job = await readJob(reader, by.id)
   const now = job === undefined ? 'gone' : `${job.state} under fence ${job.fence}`
-  const goesOn = job !== undefined && job.closed_at === null && job.halted_at === null
+  const goesOn = job !== undefined && job.closed_at === null && !isHalted(job)
   return new Failure(
     'StaleFence',
     `${lostBy(job, by)}: this run holds fence ${by.fence} and expects ${expected}, the job is ${now}. Nothing was written; look at ${goesOn ? `the run ${job.execution}` : 'the newest job of the slice'}.`,
@@ -120,7 +121,7 @@ export const staleFence = async (reader: Reader, by: Acquisition, expected: JobS
 
 const lostBy = (job: JobRow | undefined, by: Acquisition): string => {
   if (job?.closed_at) return 'The job was closed'
-  if (job?.halted_at) return 'The job was halted'
+  if (job !== undefined && isHalted(job)) return 'The job was halted'
   if (job === undefined || job.fence < by.fence) return 'The database went back to an earlier moment'
   if (job.fence === by.fence && job.lock_token !== by.token)
     return 'The database went back to an earlier moment, and another run was given the same job and fence'

@@ -1,27 +1,16 @@
-import { type JobState, monthDate } from '../../contract/words.ts'
+import { monthDate } from '../../contract/words.ts'
 import type { Reader } from '../mysql/tx.ts'
+import { JOB_COLUMNS, type JobRow } from './row.ts'
 
-/** An active distributor and the newest job of its slice of a month; the job's columns are null where it never had one. */
-export type MonthSlice = { readonly distributor: string } & (
-  | { readonly id: null; readonly state: null }
-  | {
-      readonly id: number
-      readonly state: JobState
-      readonly fence: number
-      readonly execution: string
-      readonly requestedBy: string
-      readonly openedAt: string
-      readonly registeredAt: string | null
-      readonly haltedAt: string | null
-      readonly haltError: string | null
-    }
-)
+/**
+ * An active distributor and the newest job of its slice of a month; every column is null where it never had one.
+ */
+export type MonthSlice = { readonly distributor: string } & (JobRow | { readonly [Column in keyof JobRow]: null })
 
 /** Every active distributor with its slice of the month. One row of the slice's key is read of each, backwards. */
 export const activeSlices = async (reader: Reader, month: string): Promise<MonthSlice[]> =>
   reader.rows<MonthSlice>(
-    `select d.code as distributor, j.id, j.state, j.fence, j.execution, j.requested_by as requestedBy, j.opened_at as openedAt,
-            j.registered_at as registeredAt, j.halted_at as haltedAt, j.halt_error as haltError
+    `select d.code as distributor, ${JOB_COLUMNS}
      from distributor d
      left join lateral (select n.id from job n
                         where n.distributor_id = d.id and n.settlement_month = ?

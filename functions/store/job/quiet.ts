@@ -1,16 +1,9 @@
 import { SWEEP_JOBS_MAX, SWEEP_QUIET_S } from '../../contract/limits.ts'
-import type { JobState } from '../../contract/words.ts'
 import type { Reader } from '../mysql/tx.ts'
 import { SAME_START_MS } from './execution.ts'
+import { NAMED_JOB_COLUMNS, type NamedJob } from './row.ts'
 
-export type QuietJob = {
-  readonly id: number
-  readonly state: JobState
-  readonly fence: number
-  readonly lock_token: string | null
-  readonly execution: string
-  readonly distributor: string
-  readonly month: string
+export type QuietJob = NamedJob & {
   readonly quietS: number
   /** When it made progress last; with the id, its place among the quiet jobs. */
   readonly progressAt: string
@@ -38,16 +31,13 @@ export const quietJobs = async (
   after: Pick<QuietJob, 'progressAt' | 'id'> = { progressAt: '1970-01-02', id: 0 },
 ): Promise<QuietJob[]> =>
   reader.rows<QuietJob>(
-    `select q.id, q.state, q.fence, q.lock_token, q.execution, q.distributor, q.month, q.progressAt,
-            timestampdiff(second, q.progressAt, current_timestamp(6)) as quietS
-     from (select j.id, j.state, j.fence, j.lock_token, j.execution, d.code as distributor,
-                  date_format(j.settlement_month, '%Y-%m') as month,
-                  ${PROGRESS_AT} as progressAt, ${ENDED} as hasEnded
-           from job j join distributor d on d.id = j.distributor_id
-           where j.open_slice = 1 and j.halted_at is null) q
-     where (q.progressAt < current_timestamp(6) - interval ? second or q.hasEnded)
-       and (q.progressAt > ? or (q.progressAt = ? and q.id > ?))
-     order by q.progressAt, q.id limit ?`,
+    `select ${NAMED_JOB_COLUMNS}, p.progressAt, timestampdiff(second, p.progressAt, current_timestamp(6)) as quietS
+     from job j join distributor d on d.id = j.distributor_id
+     join lateral (select ${PROGRESS_AT} as progressAt) p
+     where j.open_slice = 1 and j.halted_at is null
+       and (p.progressAt < current_timestamp(6) - interval ? second or ${ENDED})
+       and (p.progressAt > ? or (p.progressAt = ? and j.id > ?))
+     order by p.progressAt, j.id limit ?`,
     [quietS, after.progressAt, after.progressAt, after.id, SWEEP_JOBS_MAX],
   )
 

@@ -2,23 +2,13 @@ import type { JobReport, PhaseReport } from '../../contract/reports.ts'
 import { monthDate, type Phase, type Slice } from '../../contract/words.ts'
 import { isoTime, isoTimeOrNull } from '../mysql/time.ts'
 import type { Reader } from '../mysql/tx.ts'
-import type { JobRow } from './row.ts'
-import { statusOf } from './slice-lines.ts'
-
-/** A job's whole row. */
-export type FullJobRow = JobRow & {
-  readonly halt_cause: string | null
-  readonly created_at: string
-  readonly opened_at: string
-  readonly deleted_at: string | null
-  readonly registering_at: string | null
-  readonly registered_at: string | null
-}
+import { statusOf } from './predicates.ts'
+import { JOB_COLUMNS, type JobRow } from './row.ts'
 
 /** The jobs of a slice, newest first. */
-export const jobsOfSlice = async (reader: Reader, slice: Slice, limit: number): Promise<FullJobRow[]> =>
-  reader.rows<FullJobRow>(
-    `select * from job where distributor_id = ? and settlement_month = ? order by fence desc limit ?`,
+export const jobsOfSlice = async (reader: Reader, slice: Slice, limit: number): Promise<JobRow[]> =>
+  reader.rows<JobRow>(
+    `select ${JOB_COLUMNS} from job j where j.distributor_id = ? and j.settlement_month = ? order by j.fence desc limit ?`,
     [slice.distributorId, monthDate(slice.month), limit],
   )
 
@@ -75,7 +65,7 @@ const phaseReport = (phases: readonly PhaseRow[], job: number, phase: Phase): Ph
 }
 
 /** A job as operators see it; its token stays here. */
-export const jobReport = (job: FullJobRow, phases: readonly PhaseRow[]): JobReport => ({
+export const jobReport = (job: JobRow, phases: readonly PhaseRow[]): JobReport => ({
   job: job.id,
   state: job.state,
   status: job.closed_at === null ? statusOf(job) : 'superseded',

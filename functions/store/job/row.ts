@@ -1,7 +1,7 @@
 import { type JobState, monthDate, type Slice } from '../../contract/words.ts'
 import type { Reader } from '../mysql/tx.ts'
 
-/** The columns of a job row that decide what may happen next. */
+/** A job's row. Moments are MySQL's text in UTC. */
 export type JobRow = {
   readonly id: number
   readonly state: JobState
@@ -12,26 +12,40 @@ export type JobRow = {
   readonly execution_started_ms: number
   /** How often it had been redriven when it opened the job. */
   readonly execution_redrives: number
+  readonly requested_by: string
   readonly source_digest: string
   readonly source_rows: number
   readonly source_share_sum: string
+  readonly is_undo: number
   readonly delete_plans: number
+  readonly created_at: string
+  readonly opened_at: string
+  readonly deleted_at: string | null
+  readonly registering_at: string | null
+  readonly registered_at: string | null
   readonly halted_at: string | null
   readonly halt_error: string | null
+  readonly halt_cause: string | null
   readonly closed_at: string | null
-  readonly requested_by: string
-  readonly is_undo: number
 }
 
-export const JOB_COLUMNS = `id, state, fence, lock_token, execution, execution_started_ms, execution_redrives, source_digest,
-  source_rows, source_share_sum, delete_plans, halted_at, halt_error, closed_at, requested_by, is_undo`
+/** What every query of jobs selects, from `job j`. */
+export const JOB_COLUMNS = `j.id, j.state, j.fence, j.lock_token, j.execution, j.execution_started_ms, j.execution_redrives,
+  j.requested_by, j.source_digest, j.source_rows, j.source_share_sum, j.is_undo, j.delete_plans,
+  j.created_at, j.opened_at, j.deleted_at, j.registering_at, j.registered_at,
+  j.halted_at, j.halt_error, j.halt_cause, j.closed_at`
 
-export const isOpen = (job: JobRow): boolean => job.state !== 'REGISTERED' && job.closed_at === null
+/** A job with the names of its slice. */
+export type NamedJob = JobRow & Pick<Slice, 'distributor' | 'month'>
+
+/** The same with the names of its slice, from `job j join distributor d`. */
+export const NAMED_JOB_COLUMNS = `${JOB_COLUMNS}, d.code as distributor,
+  date_format(j.settlement_month, '%Y-%m') as month`
 
 /** The newest job of a slice: the one with the highest fence. */
 export const newestJob = async (reader: Reader, slice: Slice): Promise<JobRow | undefined> => {
   const rows = await reader.rows<JobRow>(
-    `select ${JOB_COLUMNS} from job where distributor_id = ? and settlement_month = ? order by fence desc limit 1`,
+    `select ${JOB_COLUMNS} from job j where j.distributor_id = ? and j.settlement_month = ? order by j.fence desc limit 1`,
     [slice.distributorId, monthDate(slice.month)],
   )
   return rows[0]
@@ -49,22 +63,17 @@ export const knowsSource = async (reader: Reader, distributorId: number, digest:
 }
 
 export const readJob = async (reader: Reader, id: number): Promise<JobRow | undefined> => {
-  const rows = await reader.rows<JobRow>(`select ${JOB_COLUMNS} from job where id = ?`, [id])
+  const rows = await reader.rows<JobRow>(`select ${JOB_COLUMNS} from job j where j.id = ?`, [id])
   return rows[0]
 }
 
 /**
  * The job that an execution opened last, if nobody overtook it: running still, or REGISTERED. With its slice's names.
  */
-export const jobOfExecution = async (
-  reader: Reader,
-  execution: string,
-): Promise<(JobRow & { distributor: string; month: string }) | undefined> => {
-  const rows = await reader.rows<JobRow & { distributor: string; month: string }>(
-    `select j.${JOB_COLUMNS}, d.code as distributor,
-            date_format(settlement_month, '%Y-%m') as month
-     from job j join distributor d on d.id = j.distributor_id
-     where execution = ? and closed_at is null and halted_at is null order by j.id desc limit 1`,
+export const jobOfExecution = async (reader: Reader, execution: string): Promise<NamedJob | undefined> => {
+  const rows = await reader.rows<NamedJob>(
+    `select ${NAMED_JOB_COLUMNS} from job j join distributor d on d.id = j.distributor_id
+     where j.execution = ? and j.closed_at is null and j.halted_at is null order by j.id desc limit 1`,
     [execution],
   )
   return rows[0]

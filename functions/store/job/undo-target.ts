@@ -1,6 +1,7 @@
 import { monthDate, type Slice } from '../../contract/words.ts'
 import type { Reader } from '../mysql/tx.ts'
-import { isOpen, JOB_COLUMNS, type JobRow, newestJob } from './row.ts'
+import { isOpen } from './predicates.ts'
+import { JOB_COLUMNS, type JobRow, newestJob } from './row.ts'
 
 /**
  * The job whose set an undo registers again; undefined where there is none. The one place that decides it: StageSource
@@ -16,9 +17,10 @@ export const undoTarget = async (reader: Reader, slice: Slice): Promise<JobRow |
   // No digest is empty: then every REGISTERED set before the newest job differs.
   const registeredNow = newest.state === 'REGISTERED' ? newest.source_digest : ''
   const rows = await reader.rows<JobRow>(
-    `select ${JOB_COLUMNS} from job
-     where distributor_id = ? and settlement_month = ? and state = 'REGISTERED' and fence < ? and source_digest <> ?
-     order by fence desc limit 1`,
+    `select ${JOB_COLUMNS} from job j
+     where j.distributor_id = ? and j.settlement_month = ? and j.state = 'REGISTERED' and j.fence < ?
+       and j.source_digest <> ?
+     order by j.fence desc limit 1`,
     [slice.distributorId, monthDate(slice.month), newest.fence, registeredNow],
   )
   return rows[0]

@@ -3,7 +3,8 @@ import { monthsFrom } from '../../../contract/months.ts'
 import type { Checks, OpenJobCheck } from '../../../contract/reports.ts'
 import type { Slice } from '../../../contract/words.ts'
 import { activeDistributors } from '../../../store/distributor.ts'
-import { lineOf, type NewestJob, openJobs } from '../../../store/job/slice-lines.ts'
+import type { NamedJob } from '../../../store/job/row.ts'
+import { lineOf, openJobs } from '../../../store/job/slice-lines.ts'
 import type { SeenLock } from '../../../store/lock/inspect.ts'
 import { reading, statement } from '../../../store/mysql/transaction.ts'
 import type { Reader } from '../../../store/mysql/tx.ts'
@@ -78,7 +79,7 @@ const strayLocks = async (
   run: Run,
   asked: readonly Named[],
   { locks }: SeenLocks,
-  jobs: readonly NewestJob[],
+  jobs: readonly NamedJob[],
 ): Promise<Checks['strayLocks']> => {
   const carried = new Set(jobs.flatMap(({ lock_token }) => (lock_token === null ? [] : [lock_token])))
   const suspects = asked.flatMap((slice, index) => {
@@ -96,7 +97,7 @@ const strayLocks = async (
   })
 }
 
-const registeredLine = (job: NewestJob): Checks['registered'][number] => ({
+const registeredLine = (job: NamedJob): Checks['registered'][number] => ({
   distributor: job.distributor,
   month: job.month,
   job: job.id,

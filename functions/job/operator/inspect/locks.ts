@@ -1,6 +1,7 @@
 import { isLockProblem, messageOf } from '../../../contract/failures.ts'
 import type { LockReport } from '../../../contract/reports.ts'
 import type { Slice } from '../../../contract/words.ts'
+import { hasToken } from '../../../store/job/predicates.ts'
 import { tokenDigest } from '../../../store/lock/holder.ts'
 import { inspectAll, type SeenLock } from '../../../store/lock/inspect.ts'
 import type { Run } from '../../task.ts'
@@ -34,5 +35,5 @@ export const lockReport = (
         holder: lock.holder,
         tokenDigest: tokenDigest(lock.token),
         remainingMs: lock.remainingMs,
-        job: jobs.find((job) => job.lock_token === lock.token)?.id ?? null,
+        job: jobs.find((job) => hasToken(job, lock.token))?.id ?? null,
       }

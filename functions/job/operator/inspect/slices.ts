@@ -1,7 +1,8 @@
 import { Failure } from '../../../contract/failures.ts'
 import { SLICES_SHOWN_MAX } from '../../../contract/limits.ts'
 import type { SliceLine } from '../../../contract/reports.ts'
-import { lineOf, type NewestJob, newestJobs } from '../../../store/job/slice-lines.ts'
+import type { NamedJob } from '../../../store/job/row.ts'
+import { lineOf, newestJobs } from '../../../store/job/slice-lines.ts'
 import { reading } from '../../../store/mysql/transaction.ts'
 import type { Reader } from '../../../store/mysql/tx.ts'
 import type { Run } from '../../task.ts'
@@ -9,7 +10,7 @@ import type { Run } from '../../task.ts'
 export type MonthRange = { readonly from: string; readonly to: string }
 
 /** The newest job of each slice of the range; refused whole rather than cut, for a list with gaps misleads. */
-export const newestOf = async (reader: Reader, range: MonthRange): Promise<NewestJob[]> => {
+export const newestOf = async (reader: Reader, range: MonthRange): Promise<NamedJob[]> => {
   const jobs = await newestJobs(reader, range, SLICES_SHOWN_MAX + 1)
   if (jobs.length <= SLICES_SHOWN_MAX) return jobs
   throw new Failure(

@@ -1,7 +1,8 @@
 import type { Stopped } from '../../../contract/reports.ts'
 import { sliceName } from '../../../contract/words.ts'
 import { writeAudit } from '../../../store/audit.ts'
-import { isOpen, type JobRow } from '../../../store/job/row.ts'
+import { isRunning } from '../../../store/job/predicates.ts'
+import type { JobRow } from '../../../store/job/row.ts'
 import { haltJob, releaseOrLog } from '../../halt-job.ts'
 import type { Run } from '../../task.ts'
 import { knownSliceOf, unknownJob } from '../inspect/slice.ts'
@@ -18,12 +19,12 @@ export const stop = async (run: Run, { caller, why, job: id }: Input<'stop'>): P
   const slice = await knownSliceOf(run, id)
   const { distributor, month } = slice
   const seen: { job?: JobRow } = {}
-  const isRunning = (job: JobRow): boolean => {
+  const isOwn = (job: JobRow): boolean => {
     seen.job = job
-    return isOpen(job) && job.halted_at === null
+    return isRunning(job)
   }
   const cause = `${sliceName(slice)} was stopped by ${because(caller, why)}`
-  const halted = await haltJob(run, id, isRunning, { distributor, month, error: 'Stopped', cause }, async (tx, job) => {
+  const halted = await haltJob(run, id, isOwn, { distributor, month, error: 'Stopped', cause }, async (tx, job) => {
     await writeAudit(tx, {
       ...{ caller, why, action: 'stop', distributor, month, job: id, execution: job.execution },
       detail: { state: job.state, fence: job.fence },

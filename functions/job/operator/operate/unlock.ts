@@ -4,7 +4,8 @@ import { type Slice, sliceName } from '../../../contract/words.ts'
 import { writeAudit } from '../../../store/audit.ts'
 import { findDistributor } from '../../../store/distributor.ts'
 import { markUnlocked } from '../../../store/job/execution.ts'
-import { isOpen, type JobRow, newestJob } from '../../../store/job/row.ts'
+import { hasToken, isRunning, isUnderFence } from '../../../store/job/predicates.ts'
+import { type JobRow, newestJob } from '../../../store/job/row.ts'
 import { lastsText, tokenDigest } from '../../../store/lock/holder.ts'
 import { inspect, type SeenLock } from '../../../store/lock/inspect.ts'
 import { release } from '../../../store/lock/release.ts'
@@ -35,10 +36,7 @@ export const unlock = async (run: Run, input: Input<'unlock'>): Promise<Unlocked
   const before = await statement(database, (reader) => newestJob(reader, slice))
   const lock = await seenLock(run, input)
   await transaction(database, (tx) => markUnlocked(tx, lock.holder), RAISING)
-  const isOwn = (job: JobRow): boolean =>
-    isOpen(job) &&
-    job.halted_at === null &&
-    (job.lock_token === lock.token || (job.id === before?.id && job.fence === before.fence))
+  const isOwn = (job: JobRow): boolean => isRunning(job) && (hasToken(job, lock.token) || isUnderFence(job, before))
   const job = await halt(run, input, slice, lock, isOwn)
   if (job === null) await transaction(database, (tx) => writeLine(tx, input, lock))
   return { job, holder: lock.holder, released: await release(await run.lock(), slice, lock.token) }

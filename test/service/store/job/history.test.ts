@@ -151,3 +151,15 @@ describe('closing and halting', () => {
     expect(await heldMs(db.outside, 0)).toBe(0)
   })
 })
+
+test('a job is read with every column of its table but those that name its slice', async () => {
+  const slice = await newSlice(db.outside)
+  await add(slice, 'a', null, 'open')
+  const job = await newestJob(db.outside, slice)
+  const columns = await db.outside.rows<{ name: string }>(
+    `select column_name as name from information_schema.columns where table_schema = database() and table_name = 'job'`,
+  )
+  const ofSlice = ['distributor_id', 'settlement_month', 'open_slice']
+  const names = columns.map(({ name }) => name).filter((name) => !ofSlice.includes(name))
+  expect(Object.keys(job ?? {}).sort()).toEqual(names.sort())
+})
