@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { FAILURE_NAMES, FAILURES, failureNamed, failuresOf } from '../../../functions/contract/failure-table.ts'
 import { Failure, isFailure, isLockProblem, messageOf } from '../../../functions/contract/failures.ts'
@@ -28,6 +29,17 @@ describe('the table of failures', () => {
     for (const name of ['SliceMismatch', 'ChunkMismatch', 'StagedSourceDamaged'] as const)
       expect(FAILURES[name].command, name).not.toBe('goOn')
   })
+
+  test.each(['docs/runbook.md', 'docs/operator.md'])(
+    '%s starts over after the same failures as the command',
+    (page) => {
+      const sentences = readFileSync(page, 'utf8').split(/(?<!\.)\. |\n/)
+      const startOver = sentences.filter((sentence) => sentence.includes('--supersede --force')).join()
+      const named = [...startOver.matchAll(/`([A-Z]\w+)`/g)].map(([, name]) => name)
+      const listed = FAILURE_NAMES.filter((name) => FAILURES[name].command === 'startOver')
+      expect(named.toSorted()).toEqual(listed.toSorted())
+    },
+  )
 })
 
 describe('a failure', () => {
