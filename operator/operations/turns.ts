@@ -25,10 +25,10 @@ export const turnOf = async (max: number, signal: AbortSignal): Promise<() => vo
   }
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const leave = (): void => {
-    const deployment = waiting.indexOf(resolve)
+    const index = waiting.indexOf(resolve)
     // Not in line any more: the turn is its own already, and ends as every other.
-    if (deployment === -1) return
-    waiting.splice(deployment, 1)
+    if (index === -1) return
+    waiting.splice(index, 1)
     reject(ended())
   }
   waiting.push(resolve)
