@@ -10,7 +10,7 @@ import { answer, type Console, type Env, viewOf } from './context.ts'
 import { askToEnter, enter, headers, ownHost, ownOrigin, signedIn } from './guard.ts'
 import { pathInside } from './home.ts'
 import { lookAtMonths, lookAtSlice, sliceOf } from './looks.ts'
-import { ASKED, askPage } from './pages/ask.ts'
+import { ACTIONS, askPage } from './pages/ask.ts'
 import { overviewPage } from './pages/overview.ts'
 import { problemPage } from './pages/problem.ts'
 import { slicePage } from './pages/slice.ts'
@@ -110,7 +110,7 @@ export const consoleApp = (desk: Console): Hono<Env> => {
     return await answer(desk, c, view, slicePage(view, { ...look, notice: noticeOf(view.words, notice) }))
   })
 
-  for (const action of ASKED)
+  for (const action of ACTIONS)
     app.get(`/slices/:distributor/:month/ask/${action}`, async (c) => {
       const view = viewOf(desk, c)
       const report = await operations.show(sliceOf(c.req.param('distributor'), c.req.param('month')))

@@ -1,9 +1,9 @@
 import { Hono } from 'hono'
 import { sliceName } from '../../functions/contract/words.ts'
 import { OperationError, type SliceName, type StartOptions } from '../operations/operations.ts'
-import { type Asked, answer, type Console, type Env, goTo, viewOf } from './context.ts'
+import { answer, type Console, type ConsoleRequest, type Env, goTo, viewOf } from './context.ts'
 import { sliceAddress, sliceOf } from './looks.ts'
-import { type Asked as Action, askPage } from './pages/ask.ts'
+import { type Action, askPage } from './pages/ask.ts'
 import { planPage } from './pages/plan.ts'
 import { problemLine, STATUS_OF } from './problems.ts'
 
@@ -92,7 +92,7 @@ const optionsOf = (fields: Fields): StartOptions => ({
 const numberOf = (text: string | undefined): number => Number(text) || 0
 
 /** The fields of one of our own forms. @throws ForeignRequest */
-const ownFields = async ({ session }: Console, c: Asked): Promise<Fields> => {
+const ownFields = async ({ session }: Console, c: ConsoleRequest): Promise<Fields> => {
   const body = await c.req.parseBody()
   session.requireOwnForm(body.csrf)
   return Object.fromEntries(
@@ -102,7 +102,7 @@ const ownFields = async ({ session }: Console, c: Asked): Promise<Fields> => {
 
 const act = async (
   desk: Console,
-  c: Asked,
+  c: ConsoleRequest,
   action: Action,
   run: (slice: SliceName, fields: Fields) => Promise<Done>,
 ): Promise<Response> => {

@@ -24,13 +24,13 @@ export type Console = {
 }
 
 export type Env = { Bindings: HttpBindings }
-export type Asked = Context<Env>
+export type ConsoleRequest = Context<Env>
 
 type Status = 200 | 400 | 403 | 404 | 405 | 409 | 413 | 422 | 500 | 503
 
-export const languageOf = (c: Asked): Language => (c.get('language') === 'ko' ? 'ko' : 'en')
+export const languageOf = (c: ConsoleRequest): Language => (c.get('language') === 'ko' ? 'ko' : 'en')
 
-export const viewOf = (desk: Console, c: Asked): View => {
+export const viewOf = (desk: Console, c: ConsoleRequest): View => {
   const url = new URL(c.req.url)
   url.searchParams.delete('lang')
   url.pathname = pathInside(desk.session.home, url.pathname) ?? url.pathname
@@ -46,12 +46,12 @@ export const viewOf = (desk: Console, c: Asked): View => {
 
 export const answer = async (
   { session }: Console,
-  c: Asked,
+  c: ConsoleRequest,
   view: View,
   page: Page,
   status: Status = 200,
 ): Promise<Response> => c.html(belowHome(session.home, String(await layout(view, page))), status)
 
 /** On to another page of the console, after a change. */
-export const goTo = ({ session }: Console, c: Asked, address: string): Response =>
+export const goTo = ({ session }: Console, c: ConsoleRequest, address: string): Response =>
   c.redirect(`${session.home}${address}`, 303)

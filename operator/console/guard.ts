@@ -1,7 +1,7 @@
 import { getCookie, setCookie } from 'hono/cookie'
 import { createMiddleware } from 'hono/factory'
 import { secureHeaders } from 'hono/secure-headers'
-import { type Asked, type Console, type Env, goTo, languageOf } from './context.ts'
+import { type Console, type ConsoleRequest, type Env, goTo, languageOf } from './context.ts'
 import { belowHome } from './home.ts'
 import { doorPage, enterPage } from './pages/problem.ts'
 import { ForeignRequest } from './session.ts'
@@ -40,7 +40,7 @@ export const ownHost = (desk: Console) =>
     return await next()
   })
 
-const refuseToken = (c: Asked) => {
+const refuseToken = (c: ConsoleRequest) => {
   const words = wordsOf(languageOf(c))
   return c.html(enterPage(words, languageOf(c), words.enterUsed), 403)
 }
@@ -48,14 +48,14 @@ const refuseToken = (c: Asked) => {
 /** GET of `/enter?token=...` only asks: the preview of a chat, or `curl -I`, must not use the address up. */
 export const askToEnter =
   ({ session }: Console) =>
-  (c: Asked) => {
+  (c: ConsoleRequest) => {
     const token = c.req.query('token') ?? ''
     if (!session.admits(token)) return refuseToken(c)
     return c.html(belowHome(session.home, String(doorPage(wordsOf(languageOf(c)), languageOf(c), token))))
   }
 
 /** POST of the form that it answers with: once, the token is traded for the session's cookie. */
-export const enter = (desk: Console) => async (c: Asked) => {
+export const enter = (desk: Console) => async (c: ConsoleRequest) => {
   const { token } = await c.req.parseBody()
   const cookie = desk.session.enter(typeof token === 'string' ? token : '')
   if (cookie === null) return refuseToken(c)

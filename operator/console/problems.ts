@@ -1,6 +1,6 @@
 import { messageOf } from '../../functions/contract/failures.ts'
 import { OperationError, type OperationErrorName } from '../operations/operations.ts'
-import { type Asked, answer, type Console, viewOf } from './context.ts'
+import { answer, type Console, type ConsoleRequest, viewOf } from './context.ts'
 import { MalformedUpload } from './multipart.ts'
 import { problemPage, problemTitle } from './pages/problem.ts'
 import { ForeignRequest } from './session.ts'
@@ -21,7 +21,7 @@ export const STATUS_OF = {
 } as const satisfies Record<OperationErrorName, number>
 
 /** Whatever was thrown, as a page: a sentence, and what to do. An outage's page asks again by itself where it may. */
-export const problem = async (desk: Console, c: Asked, error: unknown): Promise<Response> => {
+export const problem = async (desk: Console, c: ConsoleRequest, error: unknown): Promise<Response> => {
   const view = viewOf(desk, c)
   const { words } = view
   if (error instanceof ForeignRequest)

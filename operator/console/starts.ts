@@ -3,7 +3,7 @@ import { Hono } from 'hono'
 import { Month } from '../../functions/contract/messages.ts'
 import { lastMonth } from '../../functions/contract/months.ts'
 import { OperationError, type StartPlan } from '../operations/operations.ts'
-import { type Asked, answer, type Console, type Env, goTo, viewOf } from './context.ts'
+import { answer, type Console, type ConsoleRequest, type Env, goTo, viewOf } from './context.ts'
 import { planPage } from './pages/plan.ts'
 import { startPage } from './pages/start.ts'
 import { receiveUpload, type Upload } from './upload.ts'
@@ -60,7 +60,7 @@ const sourceOf = (key: string, file: string | null): StartPlan['source'] | null 
 
 const showForm = async (
   desk: Console,
-  c: Asked,
+  c: ConsoleRequest,
   fields: Readonly<Record<string, string | undefined>>,
   problem: string | null,
 ): Promise<Response> => {

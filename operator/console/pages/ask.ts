@@ -7,11 +7,11 @@ import { workOf } from '../parts/work.ts'
 import { banner, csrfField, type Page, type View } from './layout.ts'
 import { remaining } from './lock.ts'
 
-export const ASKED = ['resume', 'stop', 'unlock'] as const
-export type Asked = (typeof ASKED)[number]
+export const ACTIONS = ['resume', 'stop', 'unlock'] as const
+export type Action = (typeof ACTIONS)[number]
 
 /** What is about to be done, in a sentence, and the form that does it. `problem`: why the form came back. */
-export const askPage = (view: View, action: Asked, report: SliceReport, problem: string | null): Page => {
+export const askPage = (view: View, action: Action, report: SliceReport, problem: string | null): Page => {
   const { words } = view
   const slice = sliceName(report)
   const titles = { resume: words.resumeAsk(slice), stop: words.stopAsk(slice), unlock: words.unlockAsk(slice) }

@@ -19,13 +19,13 @@ const unreachable = (service: string, error: unknown): Finding => ({
   mend:
     error instanceof OperationError && error.name !== 'Unreachable'
       ? 'See the message; nothing that depends on this service was checked.'
-      : 'See to the service or to your sign-in, then run `sharelock doctor` again: what depends on it was not checked.',
+      : 'Check the service or your sign-in, then run `sharelock doctor` again: what depends on it was not checked.',
   slice: null,
 })
 
-type Asked<T> = { readonly answer: T | null; readonly findings: readonly Finding[] }
+type Answer<T> = { readonly answer: T | null; readonly findings: readonly Finding[] }
 
-const ask = async <T>(service: string, question: () => Promise<T>): Promise<Asked<T>> => {
+const ask = async <T>(service: string, question: () => Promise<T>): Promise<Answer<T>> => {
   try {
     return { answer: await question(), findings: [] }
   } catch (error) {

@@ -20,7 +20,7 @@ const kim = useConsole(on, { uploadBytesMax: UPLOAD_BYTES_MAX })
 
 const FILE = shareFile(40, 71)
 
-type Asked = {
+type RequestOptions = {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string | Buffer
@@ -30,7 +30,7 @@ type Asked = {
 
 type Answer = { readonly status: number; readonly headers: NodeJS.Dict<string | string[]>; readonly text: string }
 
-const ask = async (path: string, { method = 'GET', headers = {}, body, isSignedIn = true }: Asked = {}) => {
+const ask = async (path: string, { method = 'GET', headers = {}, body, isSignedIn = true }: RequestOptions = {}) => {
   const cookies = await kim().page.context().cookies()
   const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
   return await new Promise<Answer>((resolve, reject) => {

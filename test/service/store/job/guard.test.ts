@@ -11,18 +11,19 @@ import { opening, testRun } from '../../../support/test-run.ts'
 /* Each part of the guard alone keeps a late attempt out, whatever the other parts say. */
 const db = useTestDatabase('guard')
 let job: JobMessage
-let ours: Asked
+let ours: Expected
 beforeAll(async () => {
   job = await openJob(testRun(db.connect()), opening(await newSlice(db.outside), 'a/1', null))
   ours = { id: job.id, fence: job.fence, token: 'a/1', state: 'DELETING' }
 })
 
 /** A guard is asked for an acquisition and a state. */
-type Asked = Acquisition & { readonly state: JobState }
+type Expected = Acquisition & { readonly state: JobState }
 
-const shared = ({ state, ...by }: Asked) => transaction(db.outside, (tx) => guardShared(tx, by, state))
-const exclusive = ({ state, ...by }: Asked) => exclusively(db.outside, by.id, (held) => guardExclusive(held, by, state))
-const look = ({ state, ...by }: Asked) => requireOurs(db.outside, by, state)
+const shared = ({ state, ...by }: Expected) => transaction(db.outside, (tx) => guardShared(tx, by, state))
+const exclusive = ({ state, ...by }: Expected) =>
+  exclusively(db.outside, by.id, (held) => guardExclusive(held, by, state))
+const look = ({ state, ...by }: Expected) => requireOurs(db.outside, by, state)
 
 describe.each([
   ['of a chunk', shared],
