@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { OperationError } from '../operations/operations.ts'
+import { acting, codeOf, monthOf, type SliceOptions } from './command-context.ts'
 import { auditLines } from './report-text.ts'
-import { acting, codeOf, monthOf, type SliceOptions } from './session.ts'
 import { withSlice } from './slice-options.ts'
 
 const LIMIT = { default: 30, max: 500 }

@@ -8,9 +8,9 @@ import {
   type StartOptions,
   type StartPlan,
 } from '../operations/operations.ts'
+import { type CommandContext, confirm } from './command-context.ts'
 import { follow } from './follow.ts'
 import { planLines } from './plan-text.ts'
-import { confirm, type Session } from './session.ts'
 
 /** The options that start, undo and resume have in common. */
 export type BeginOptions = {
@@ -28,32 +28,32 @@ const startedLine = ({ execution, joined }: Started): string =>
 
 /** Says what was started, and follows it unless asked not to. @returns the exit code */
 export const followStarted = async (
-  session: Session,
+  context: CommandContext,
   operations: Operations,
   started: Started,
   plan: StartPlan | null,
   { detach }: BeginOptions,
 ): Promise<number> => {
-  const { out } = session
+  const { out } = context
   out.say(startedLine(started))
   const document: Document = { plan, started, end: null }
   if (detach === true) {
     out.document(document)
     return 0
   }
-  const { code, end } = await follow(session, operations, started.executionArn)
+  const { code, end } = await follow(context, operations, started.executionArn)
   out.document({ ...document, end })
   return code
 }
 
 /** Shows a plan, asks for what has to be typed, begins and follows. @returns the exit code */
 export const begin = async (
-  session: Session,
+  context: CommandContext,
   operations: Operations,
   plan: StartPlan,
   options: BeginOptions & StartOptions,
 ): Promise<number> => {
-  const { out } = session
+  const { out } = context
   const nothing: Document = { plan, started: null, end: null }
   out.say(...planLines(out, plan))
   if (!plan.validation.accepted) {
@@ -68,9 +68,9 @@ export const begin = async (
     return 0
   }
   const asks = plan.joins === null && !willBeRefused(plan, options)
-  const confirmation = asks ? await confirm(session, confirmationOf(plan, options), options.confirm) : options.confirm
+  const confirmation = asks ? await confirm(context, confirmationOf(plan, options), options.confirm) : options.confirm
   const make = plan.isUndo ? operations.undo : operations.start
-  return await followStarted(session, operations, await make(plan, { ...options, confirmation }), plan, options)
+  return await followStarted(context, operations, await make(plan, { ...options, confirmation }), plan, options)
 }
 
 /** Who will be refused anyway is told so, instead of being asked to type something first. */

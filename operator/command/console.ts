@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { quoted } from '../../functions/contract/visible.ts'
 import { OperationError } from '../operations/operations.ts'
-import { acting } from './session.ts'
+import { acting } from './command-context.ts'
 
 type Options = { readonly port?: string }
 

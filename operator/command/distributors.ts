@@ -4,7 +4,7 @@ import type { DistributorLine } from '../../functions/contract/reports.ts'
 import { PARTY_SCHEMES, type PartyScheme, SUM_RULES, type SumRule } from '../../functions/contract/words.ts'
 import { table } from '../format/table.ts'
 import { OperationError } from '../operations/operations.ts'
-import { acting, codeOf } from './session.ts'
+import { acting, codeOf } from './command-context.ts'
 
 type Fields = {
   readonly name?: string

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { counted } from '../format/text.ts'
 import { OPERATION_ERRORS } from '../operations/operations.ts'
+import { acting } from './command-context.ts'
 import { rangeOf, withRange } from './list.ts'
-import { acting } from './session.ts'
 
 type Options = { readonly from?: string; readonly to?: string; readonly month?: string }
 

@@ -1,8 +1,8 @@
 import { progressText } from '../format/progress-text.ts'
 import type { Operations, Progress } from '../operations/operations.ts'
 import { sliceOptions } from '../operations/remedies.ts'
+import type { CommandContext } from './command-context.ts'
 import { endLines, exitCodeOf } from './end-text.ts'
-import type { Session } from './session.ts'
 
 /** Where lines can't be redrawn, one is written when the state changes; else after so long, if there is anything new. */
 const LINE_EVERY_MS = 5_000
@@ -19,7 +19,7 @@ export type Followed = { readonly code: number; readonly end: Progress | null }
  * @param onLook called with each look, e.g. to write it as a JSON line
  */
 export const follow = async (
-  { out }: Session,
+  { out }: CommandContext,
   operations: Operations,
   executionArn: string,
   onLook: (progress: Progress) => void = () => undefined,

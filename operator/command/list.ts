@@ -6,7 +6,7 @@ import { seoulTime } from '../../functions/contract/seoul-time.ts'
 import { table } from '../format/table.ts'
 import { counted } from '../format/text.ts'
 import { OperationError } from '../operations/operations.ts'
-import { acting, monthOf } from './session.ts'
+import { acting, monthOf } from './command-context.ts'
 
 /** Months that are listed unless others are named. */
 const MONTHS_SHOWN = 6

@@ -3,7 +3,7 @@ import { sliceName } from '../../functions/contract/words.ts'
 import { OperationError, type Operations, type SliceName } from '../operations/operations.ts'
 import { sliceOptions } from '../operations/remedies.ts'
 import { type BeginOptions, followStarted } from './begin.ts'
-import { acting, jobOf, type SliceOptions, sliceOfEither } from './session.ts'
+import { acting, jobOf, type SliceOptions, sliceOfEither } from './command-context.ts'
 import { withBeginning, withSlice } from './slice-options.ts'
 import { type SourceOptions, sourceOf } from './start.ts'
 
@@ -34,14 +34,14 @@ export const addResume = (program: Command): void => {
       '\nExamples:\n  sharelock resume 12\n  sharelock resume -d ARIA -m 2026-10 --why "database is back"',
     )
     .action(
-      acting(async (session, job: string | undefined, options: Options) => {
-        const operations = await session.operations()
+      acting(async (context, job: string | undefined, options: Options) => {
+        const operations = await context.operations()
         const slice = await sliceOfEither(operations, job, options)
         if (options.file !== undefined) await requireOwnSource(operations, slice, options)
         // A job that is named is the one to resume; the slice's open job may be another.
         const seen = job === undefined ? undefined : { job: jobOf(job) }
         const started = await operations.resume(slice, { ...options, seen })
-        return await followStarted(session, operations, started, null, options)
+        return await followStarted(context, operations, started, null, options)
       }),
     )
 }

@@ -5,9 +5,9 @@ import { facts, table } from '../format/table.ts'
 import { counted } from '../format/text.ts'
 import type { SliceName } from '../operations/operations.ts'
 import { remedyOf, remedyText, sliceOptions } from '../operations/remedies.ts'
+import { acting, jobOf, type SliceOptions, sliceOf } from './command-context.ts'
 import type { Output } from './output.ts'
 import { auditLines, jobLines, lockText } from './report-text.ts'
-import { acting, jobOf, type SliceOptions, sliceOf } from './session.ts'
 import { withSlice } from './slice-options.ts'
 
 /** Audit lines that are shown with a slice; `sharelock audit` has more. */

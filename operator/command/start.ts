@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { count } from '../format/text.ts'
 import { OperationError, type StartOptions, type StartPlan } from '../operations/operations.ts'
 import { type BeginOptions, begin } from './begin.ts'
-import { acting, type SliceOptions, sliceOf } from './session.ts'
+import { acting, type SliceOptions, sliceOf } from './command-context.ts'
 import { withBeginning, withSlice } from './slice-options.ts'
 
 export type SourceOptions = { readonly file?: string; readonly source?: string }
@@ -38,12 +38,12 @@ export const addStart = (program: Command): void => {
       '\nExamples:\n  sharelock start -d ARIA -m 2026-10 --file shares.csv\n  sharelock start -d ARIA -m 2026-10 --source incoming/ARIA/2026-10.csv --wait\n  sharelock start -d ARIA -m 2026-10 --file corrected.csv --supersede --confirm "ARIA 2026-10" --why "wrong file"',
     )
     .action(
-      acting(async (session, options: Options) => {
+      acting(async (context, options: Options) => {
         const slice = sliceOf(options)
         const source = sourceOf(options)
-        const operations = await session.operations()
-        const plan = await operations.planStart(slice, source, (rows) => session.out.draw(`${count(rows)} rows read`))
-        return await begin(session, operations, plan, options)
+        const operations = await context.operations()
+        const plan = await operations.planStart(slice, source, (rows) => context.out.draw(`${count(rows)} rows read`))
+        return await begin(context, operations, plan, options)
       }),
     )
 }

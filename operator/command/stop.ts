@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { sliceName } from '../../functions/contract/words.ts'
 import { sliceOptions } from '../operations/remedies.ts'
-import { acting, type SliceOptions, sliceOfEither } from './session.ts'
+import { acting, type SliceOptions, sliceOfEither } from './command-context.ts'
 import { withSlice } from './slice-options.ts'
 
 type Options = SliceOptions & { readonly why?: string; readonly execution?: string }

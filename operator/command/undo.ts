@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { type BeginOptions, begin } from './begin.ts'
-import { acting, type SliceOptions, sliceOf } from './session.ts'
+import { acting, type SliceOptions, sliceOf } from './command-context.ts'
 import { withBeginning, withSlice } from './slice-options.ts'
 
 export const addUndo = (program: Command): void => {
@@ -15,10 +15,10 @@ export const addUndo = (program: Command): void => {
       '\nExamples:\n  sharelock undo -d ARIA -m 2026-10\n  sharelock undo -d ARIA -m 2026-10 --confirm "ARIA 2026-10" --why "file of another month"',
     )
     .action(
-      acting(async (session, options: SliceOptions & BeginOptions) => {
-        const operations = await session.operations()
+      acting(async (context, options: SliceOptions & BeginOptions) => {
+        const operations = await context.operations()
         const plan = await operations.planUndo(sliceOf(options))
-        return await begin(session, operations, plan, { ...options, supersede: plan.blockedBy !== null })
+        return await begin(context, operations, plan, { ...options, supersede: plan.blockedBy !== null })
       }),
     )
 }

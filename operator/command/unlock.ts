@@ -3,8 +3,8 @@ import type { JobReport, LockReport, SliceReport } from '../../functions/contrac
 import { seoulTime } from '../../functions/contract/seoul-time.ts'
 import { sliceName } from '../../functions/contract/words.ts'
 import { OperationError, type SliceName } from '../operations/operations.ts'
+import { acting, confirm, type SliceOptions, sliceOf } from './command-context.ts'
 import { lockText } from './report-text.ts'
-import { acting, confirm, type SliceOptions, sliceOf } from './session.ts'
 import { withSlice } from './slice-options.ts'
 
 type Options = SliceOptions & { readonly token?: string; readonly confirm?: string; readonly why?: string }
@@ -23,16 +23,16 @@ export const addUnlock = (program: Command): void => {
       '\nExamples:\n  sharelock unlock -d ARIA -m 2026-10\n  sharelock unlock -d ARIA -m 2026-10 --token 0f1e2d3c4b5a --why "worker was killed"',
     )
     .action(
-      acting(async (session, options: Options) => {
-        const { out } = session
+      acting(async (context, options: Options) => {
+        const { out } = context
         const slice = sliceOf(options)
-        const operations = await session.operations()
+        const operations = await context.operations()
         const report = await operations.show(slice)
         const lock = heldLock(report, slice)
         const job = report.jobs.find((each) => each.job === lock.job)
         out.say(`${sliceName(slice)}: ${lockText(lock)}`)
         if (job !== undefined) out.say(`  job ${job.job} in ${job.state}, last chunk ${lastChunkOf(job)}`)
-        if (options.token === undefined) await confirm(session, sliceName(slice), options.confirm)
+        if (options.token === undefined) await confirm(context, sliceName(slice), options.confirm)
         const unlocked = await operations.unlock(slice, options.token ?? lock.tokenDigest, options.why ?? '')
         out.document({ ...slice, ...unlocked })
         out.answer(

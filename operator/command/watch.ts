@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { sliceName } from '../../functions/contract/words.ts'
 import { OperationError, type Operations, type SliceName } from '../operations/operations.ts'
+import { acting, type SliceOptions, sliceOfEither } from './command-context.ts'
 import { follow } from './follow.ts'
-import { acting, type SliceOptions, sliceOfEither } from './session.ts'
 import { withSlice } from './slice-options.ts'
 
 /** What runs on the slice, or else what ran last: then its end is shown. */
@@ -21,11 +21,11 @@ export const addWatch = (program: Command): void => {
     )
     .addHelpText('after', '\nExamples:\n  sharelock watch -d ARIA -m 2026-10\n  sharelock watch 12 --json')
     .action(
-      acting(async (session, job: string | undefined, options: SliceOptions) => {
-        const operations = await session.operations()
+      acting(async (context, job: string | undefined, options: SliceOptions) => {
+        const operations = await context.operations()
         const slice = await sliceOfEither(operations, job, options)
         const execution = await executionOf(operations, slice)
-        const { code } = await follow(session, operations, execution, (progress) => session.out.document(progress))
+        const { code } = await follow(context, operations, execution, (progress) => context.out.document(progress))
         return code
       }),
     )

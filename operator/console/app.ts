@@ -5,17 +5,17 @@ import { bodyLimit } from 'hono/body-limit'
 import { languageDetector } from 'hono/language'
 import { methodNotAllowed } from 'hono/method-not-allowed'
 import { getPath } from 'hono/utils/url'
-import { changes } from './changes.ts'
+import { actionRoutes } from './action-routes.ts'
 import { answer, type Console, type Env, viewOf } from './context.ts'
-import { askToEnter, enter, headers, ownHost, ownOrigin, signedIn } from './guard.ts'
 import { pathInside } from './home.ts'
-import { lookAtMonths, lookAtSlice, sliceOf } from './looks.ts'
+import { overviewData, sliceData, sliceOf } from './page-data.ts'
 import { ACTIONS, askPage } from './pages/ask.ts'
 import { overviewPage } from './pages/overview.ts'
 import { problemPage } from './pages/problem.ts'
 import { slicePage } from './pages/slice.ts'
 import { problem } from './problems.ts'
-import { starts } from './starts.ts'
+import { askToEnter, enter, headers, ownHost, ownOrigin, signedIn } from './request-checks.ts'
+import { startRoutes } from './start-routes.ts'
 import { UploadTooLarge } from './upload.ts'
 import type { Words } from './words/en.ts'
 import { LANGUAGES } from './words/language.ts'
@@ -45,7 +45,7 @@ const NOTICES = {
 const noticeOf = (words: Words, name: string | undefined): string | null =>
   name !== undefined && Object.hasOwn(NOTICES, name) ? words[NOTICES[name as keyof typeof NOTICES]] : null
 
-/** The whole console: guards first, then looks by GET, then changes by POST. */
+/** The whole console: checks first, then looks by GET, then changes by POST. */
 export const consoleApp = (desk: Console): Hono<Env> => {
   const { operations } = desk
   const { home } = desk.session
@@ -99,14 +99,14 @@ export const consoleApp = (desk: Console): Hono<Env> => {
 
   app.get('/', async (c) => {
     const view = viewOf(desk, c)
-    return await answer(desk, c, view, overviewPage(view, await lookAtMonths(operations, c.req.query('to'))))
+    return await answer(desk, c, view, overviewPage(view, await overviewData(operations, c.req.query('to'))))
   })
 
   app.get('/slices/:distributor/:month', async (c) => {
     const view = viewOf(desk, c)
     const slice = sliceOf(c.req.param('distributor'), c.req.param('month'))
     const { job, execution, notice } = c.req.query()
-    const look = await lookAtSlice(operations, slice, { job, execution })
+    const look = await sliceData(operations, slice, { job, execution })
     return await answer(desk, c, view, slicePage(view, { ...look, notice: noticeOf(view.words, notice) }))
   })
 
@@ -117,7 +117,7 @@ export const consoleApp = (desk: Console): Hono<Env> => {
       return await answer(desk, c, view, askPage(view, action, report, null))
     })
 
-  app.route('/', starts(desk))
-  app.route('/', changes(desk))
+  app.route('/', startRoutes(desk))
+  app.route('/', actionRoutes(desk))
   return app
 }

@@ -1,17 +1,17 @@
 import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 import type { Operations } from '../operations/operations.ts'
+import type { BrowserSession } from './browser-session.ts'
 import { belowHome, pathInside } from './home.ts'
 import { layout, type Page, type View } from './pages/layout.ts'
 import type { Plans } from './parts/plans.ts'
-import type { Session } from './session.ts'
 import type { Language } from './words/language.ts'
 import { wordsOf } from './words/language.ts'
 
 /** What a console works with. */
 export type Console = {
   readonly operations: Operations
-  readonly session: Session
+  readonly session: BrowserSession
   readonly plans: Plans
   /** Where uploads lie until they are started. */
   readonly folder: string

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { createAdaptorServer } from '@hono/node-server'
 import type { Operations } from '../operations/operations.ts'
 import { consoleApp } from './app.ts'
+import { BrowserSession } from './browser-session.ts'
 import { Plans } from './parts/plans.ts'
-import { Session } from './session.ts'
 import { UPLOAD_BYTES_MAX } from './upload.ts'
 
 export type ConsoleOptions = {
@@ -30,7 +30,7 @@ const LOOPBACK = '127.0.0.1'
 /** Serves the console on loopback, with whatever credentials the operations have. */
 export const startConsole = async (options: ConsoleOptions): Promise<RunningConsole> => {
   const { operations, port: wanted = 0, uploadBytesMax = UPLOAD_BYTES_MAX } = options
-  const session = new Session()
+  const session = new BrowserSession()
   const plans = new Plans()
   // mkdtemp makes it for this user alone.
   const folder = await mkdtemp(join(tmpdir(), 'sharelock-console-'))

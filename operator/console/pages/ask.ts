@@ -3,7 +3,7 @@ import type { LockReport, SliceReport } from '../../../functions/contract/report
 import { sliceName } from '../../../functions/contract/words.ts'
 import { percent } from '../../format/text.ts'
 import type { Html } from '../parts/format.ts'
-import { workOf } from '../parts/work.ts'
+import { rowsDone } from '../parts/rows-done.ts'
 import { banner, csrfField, type Page, type View } from './layout.ts'
 import { remaining } from './lock.ts'
 
@@ -42,7 +42,7 @@ export const askPage = (view: View, action: Action, report: SliceReport, problem
 
 const resume = ({ words }: View, { jobs: [job] }: SliceReport): Html | null => {
   if (job?.status !== 'halted') return null
-  const { done, all } = workOf(job)
+  const { done, all } = rowsDone(job)
   return html`<p>${words.resumeWhat(job.job, job.state, percent(done, all))}</p>
     <input type="hidden" name="job" value="${job.job}"><input type="hidden" name="fence" value="${job.fence}">
     <label class="tick"><input type="checkbox" name="wait" value="1">${words.waitForLock}</label>`

@@ -4,7 +4,7 @@ import type { AuditLine, JobReport, SliceReport } from '../../../functions/contr
 import { count } from '../../format/text.ts'
 import { caller, type Html, short, time } from '../parts/format.ts'
 import type { Words } from '../words/en.ts'
-import { badge } from './mark.ts'
+import { badge } from './badge.ts'
 
 /** The jobs of a slice, newest first; each can be looked at. */
 export const jobsTable = (

@@ -4,17 +4,17 @@ import type { SliceLine } from '../../../functions/contract/reports.ts'
 import { seoulTime } from '../../../functions/contract/seoul-time.ts'
 import { count, percent } from '../../format/text.ts'
 import type { Html } from '../parts/format.ts'
-import type { Cell, Row } from '../parts/late.ts'
 import { MONTHS_SHOWN } from '../parts/months.ts'
+import type { OverviewCell, OverviewRow } from '../parts/overview-rows.ts'
 import type { Words } from '../words/en.ts'
+import { type BadgeShape, badgeShapeOf, shape } from './badge.ts'
 import type { Page, View } from './layout.ts'
-import { type Standing, shape, standingOf } from './mark.ts'
 
 export type Overview = {
   /** Newest first. */
   readonly months: readonly string[]
   readonly currentMonth: string
-  readonly rows: readonly Row[]
+  readonly rows: readonly OverviewRow[]
   /** Of running slices, by `ARIA 2026-10`. */
   readonly work: ReadonlyMap<string, { readonly done: number; readonly all: number }>
 }
@@ -26,7 +26,7 @@ const REFRESH_QUIET_MS = 10_000
 export const overviewPage = ({ words }: View, overview: Overview): Page => {
   const { months, currentMonth, rows } = overview
   const [newest = '', oldest = ''] = [months[0], months.at(-1)]
-  const runs = rows.some(({ cells }) => cells.some((cell) => standing(cell) === 'running'))
+  const runs = rows.some(({ cells }) => cells.some((cell) => shapeOfCell(cell) === 'running'))
   return {
     title: words.overview,
     refreshMs: runs ? REFRESH_RUNNING_MS : REFRESH_QUIET_MS,
@@ -44,17 +44,18 @@ export const overviewPage = ({ words }: View, overview: Overview): Page => {
   }
 }
 
-const standing = (cell: Cell): Standing => (cell === null ? 'none' : cell === 'late' ? 'late' : standingOf(cell.status))
+const shapeOfCell = (cell: OverviewCell): BadgeShape =>
+  cell === null ? 'none' : cell === 'late' ? 'late' : badgeShapeOf(cell.status)
 
 /** Who is running, halted or late, each with a link: the answer to most visits. */
 const glance = (words: Words, { months, rows }: Overview): Html => {
-  const slicesOf = (wanted: Standing) =>
+  const slicesOf = (wanted: BadgeShape) =>
     rows.flatMap(({ distributor, cells }) =>
       cells.flatMap((cell, index) =>
-        standing(cell) === wanted ? [{ code: distributor.code, month: months[index] ?? '' }] : [],
+        shapeOfCell(cell) === wanted ? [{ code: distributor.code, month: months[index] ?? '' }] : [],
       ),
     )
-  const group = (wanted: Standing, title: string): Html => {
+  const group = (wanted: BadgeShape, title: string): Html => {
     const found = slicesOf(wanted)
     return html`<div class="${wanted} ${found.length === 0 ? 'nobody' : ''}">
       <dt>${shape(wanted)}${title} <b>${count(found.length)}</b></dt>
@@ -96,8 +97,8 @@ const table = (words: Words, overview: Overview): Html => html`
     </table>
   </div>`
 
-const tableCell = (words: Words, { work }: Overview, code: string, month: string, cell: Cell): Html => html`
-  <td class="${standing(cell)}"><a href="/slices/${code}/${month}" aria-label="${code} ${month}: ${spoken(words, cell)}">
+const tableCell = (words: Words, { work }: Overview, code: string, month: string, cell: OverviewCell): Html => html`
+  <td class="${shapeOfCell(cell)}"><a href="/slices/${code}/${month}" aria-label="${code} ${month}: ${spoken(words, cell)}">
     ${
       cell === null
         ? html`<span class="line">${shape('none')}</span>`
@@ -107,7 +108,7 @@ const tableCell = (words: Words, { work }: Overview, code: string, month: string
     }
   </a></td>`
 
-const spoken = (words: Words, cell: Cell): string => {
+const spoken = (words: Words, cell: OverviewCell): string => {
   if (cell === null) return words.noJob
   if (cell === 'late') return words.late
   if (cell.status === 'settled') return `${words.settled}, ${words.rowCount(count(cell.rows))}`

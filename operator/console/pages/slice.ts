@@ -4,14 +4,14 @@ import type { JobReport } from '../../../functions/contract/reports.ts'
 import { count, percent } from '../../format/text.ts'
 import { remedyOf, remedyText } from '../../operations/remedies.ts'
 import { caller, type Html, secondsBetween, short } from '../parts/format.ts'
-import { workOf } from '../parts/work.ts'
+import { rowsDone } from '../parts/rows-done.ts'
 import type { Words } from '../words/en.ts'
 import { actions } from './actions.ts'
+import { badge, shape } from './badge.ts'
 import { chunkMap } from './chunk-map.ts'
 import { auditTable, jobsTable } from './history.ts'
 import { banner, type Page, type View } from './layout.ts'
 import { lockPanel } from './lock.ts'
-import { badge, shape } from './mark.ts'
 import { isNewest, isRunning, type SliceView } from './slice-view.ts'
 import { timeline } from './timeline.ts'
 
@@ -29,7 +29,7 @@ export const slicePage = (view: View, slice: SliceView): Page => {
       ${notice === null ? '' : banner('good', notice)}
       <div class="heading">
         <h1>${name} <span class="range">${distributor} ${month}</span></h1>
-        <p id="standing" role="status">${job === null ? '' : html`${badge(words, job.status)} ${job.state}`}</p>
+        <p id="status" role="status">${job === null ? '' : html`${badge(words, job.status)} ${job.state}`}</p>
       </div>
       ${outcome(words, slice)}
       ${actions(view, slice)}
@@ -63,7 +63,7 @@ const jobPanel = (words: Words, slice: SliceView, job: JobReport): Html => html`
 
 /** How fast it goes and how long it takes: of the run while it runs, of the job afterwards. */
 const figures = (words: Words, slice: SliceView, job: JobReport): Html => {
-  const { done, all } = workOf(job)
+  const { done, all } = rowsDone(job)
   const figure = (title: string, value: string): Html => html`<div><dt>${title}</dt><dd>${value}</dd></div>`
   const runs = isNewest(slice) && job.status === 'being replaced'
   const end = job.at.registered ?? job.halt?.at ?? job.at.closed

@@ -4,7 +4,7 @@ import { JOB_STATES, type JobState } from '../../../functions/contract/words.ts'
 
 import { type Html, secondsBetween, time } from '../parts/format.ts'
 import type { Words } from '../words/en.ts'
-import { type Standing, shape } from './mark.ts'
+import { type BadgeShape, shape } from './badge.ts'
 
 /** When each state was reached. A job is opened in DELETING. */
 const reachedOf = ({ at }: JobReport): Record<JobState, string | null> => ({
@@ -19,9 +19,9 @@ export const timeline = (words: Words, job: JobReport): Html => {
   const now = JOB_STATES.indexOf(job.state)
   return html`<ol class="timeline" aria-label="${words.states}">
     ${JOB_STATES.map((state, index) => {
-      const standing = standingAt(job, index - now)
-      return html`<li class="${standing}" ${index === now ? html`aria-current="step"` : ''}>
-        <span class="state">${shape(standing)}${state}</span>
+      const name = shapeAt(job, index - now)
+      return html`<li class="${name}" ${index === now ? html`aria-current="step"` : ''}>
+        <span class="state">${shape(name)}${state}</span>
         <span class="at">${reachedAt(words, job, state, index - now)}</span>
         <span class="note">${isHere(job, index - now) ? hereWord(words, job) : timeIn(words, job, state)}</span>
       </li>`
@@ -32,7 +32,7 @@ export const timeline = (words: Words, job: JobReport): Html => {
 /** @param steps from the job's state to the one asked about: 0 is here, 1 is next */
 const isHere = (job: JobReport, steps: number): boolean => steps === 0 && job.state !== 'REGISTERED'
 
-const standingAt = (job: JobReport, steps: number): Standing => {
+const shapeAt = (job: JobReport, steps: number): BadgeShape => {
   if (steps > 0) return 'none'
   if (!isHere(job, steps)) return 'settled'
   return job.status === 'being replaced' ? 'running' : 'halted'

@@ -106,9 +106,9 @@ export class ConsoleOperator {
     await this.#telling(this.page.locator('main').getByText(text).first().waitFor())
   }
 
-  /** Waits for the standing at the top of a slice's page, e.g. `settled REGISTERED`. */
-  async standing(text: string): Promise<void> {
-    await this.#telling(this.page.locator('#standing').getByText(text).waitFor())
+  /** Waits for the status at the top of a slice's page, e.g. `settled REGISTERED`. */
+  async status(text: string): Promise<void> {
+    await this.#telling(this.page.locator('#status').getByText(text).waitFor())
   }
 
   /** What is in an element, or on the page below its frame; white space is one blank. */

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { SliceLine } from '../../../../functions/contract/reports.ts'
 import { boundaryOf, MalformedUpload, partsOf } from '../../../../operator/console/multipart.ts'
 import { squaresOf } from '../../../../operator/console/pages/chunk-map.ts'
-import { rowsOf } from '../../../../operator/console/parts/late.ts'
+import { overviewRows } from '../../../../operator/console/parts/overview-rows.ts'
 import { en } from '../../../../operator/console/words/en.ts'
 import { ko } from '../../../../operator/console/words/ko.ts'
 
@@ -89,10 +89,9 @@ test('late is an active distributor without a job in a month that another has se
   const months = ['2026-11', '2026-10', '2026-09', '2026-08']
   const lateOf = (slices: SliceLine[], ...codes: string[]) =>
     Object.fromEntries(
-      rowsOf([...codes.map((code) => distributor(code)), distributor('GONE', false)], slices, months).map((row) => [
-        row.distributor.code,
-        months.filter((_, index) => row.cells[index] === 'late'),
-      ]),
+      overviewRows([...codes.map((code) => distributor(code)), distributor('GONE', false)], slices, months).map(
+        (row) => [row.distributor.code, months.filter((_, index) => row.cells[index] === 'late')],
+      ),
     )
   const others = [slice('A', '2026-10'), slice('A', '2026-09'), slice('A', '2026-08')]
   expect(lateOf([...others, slice('B', '2026-09')], 'A', 'B', 'NEW')).toEqual({

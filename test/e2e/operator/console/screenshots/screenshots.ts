@@ -57,7 +57,7 @@ const main = async (): Promise<void> => {
     const job = `/slices/ARIA/${month}`
     await page.goto(`${home}${job}`)
     await demo.startLarge()
-    await page.locator('#standing', { hasText: 'REGISTERING' }).waitFor({ timeout: WAIT_MS })
+    await page.locator('#status', { hasText: 'REGISTERING' }).waitFor({ timeout: WAIT_MS })
     await page
       .locator('.register .map .q4')
       .nth(SQUARES_FULL - 1)

@@ -9,7 +9,7 @@ import { startPage } from './pages/start.ts'
 import { receiveUpload, type Upload } from './upload.ts'
 
 /** The way to a start: a form, the look at the file, and the page that shows what it would change. */
-export const starts = (desk: Console): Hono<Env> => {
+export const startRoutes = (desk: Console): Hono<Env> => {
   const app = new Hono<Env>()
   const { plans, operations } = desk
 

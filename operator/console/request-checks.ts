@@ -1,10 +1,10 @@
 import { getCookie, setCookie } from 'hono/cookie'
 import { createMiddleware } from 'hono/factory'
 import { secureHeaders } from 'hono/secure-headers'
+import { ForeignRequest } from './browser-session.ts'
 import { type Console, type ConsoleRequest, type Env, goTo, languageOf } from './context.ts'
 import { belowHome } from './home.ts'
 import { doorPage, enterPage } from './pages/problem.ts'
-import { ForeignRequest } from './session.ts'
 import { wordsOf } from './words/language.ts'
 
 /*

@@ -6,28 +6,28 @@ import { sliceName } from '../../functions/contract/words.ts'
 import { OperationError, type Operations, type Progress, type SliceName } from '../operations/operations.ts'
 import type { Overview } from './pages/overview.ts'
 import type { SliceView } from './pages/slice-view.ts'
-import { rowsOf } from './parts/late.ts'
 import { monthsUpTo } from './parts/months.ts'
-import { workOf } from './parts/work.ts'
+import { overviewRows } from './parts/overview-rows.ts'
+import { rowsDone } from './parts/rows-done.ts'
 
 /** Running slices whose progress the overview asks for: one call each, every time the page refreshes. */
-const WORK_SHOWN_MAX = 12
+const PROGRESS_SHOWN_MAX = 12
 
 /** What the overview shows. @param to the newest month; by default the current one in Seoul */
-export const lookAtMonths = async (operations: Operations, to: string | undefined): Promise<Overview> => {
+export const overviewData = async (operations: Operations, to: string | undefined): Promise<Overview> => {
   const now = currentMonth()
   const months = monthsUpTo(Month.safeParse(to).data ?? now)
   const { slices, distributors } = await operations.list(months.at(-1) ?? now, months[0] ?? now)
-  const running = slices.filter(({ status }) => status === 'being replaced').slice(0, WORK_SHOWN_MAX)
+  const running = slices.filter(({ status }) => status === 'being replaced').slice(0, PROGRESS_SHOWN_MAX)
   const work = await Promise.all(
-    running.map(async (slice) => [sliceName(slice), await workNow(operations, slice)] as const),
+    running.map(async (slice) => [sliceName(slice), await rowsDoneOf(operations, slice)] as const),
   )
-  return { months, currentMonth: now, rows: rowsOf(distributors, slices, months), work: new Map(work) }
+  return { months, currentMonth: now, rows: overviewRows(distributors, slices, months), work: new Map(work) }
 }
 
-const workNow = async (operations: Operations, { distributor, month }: SliceLine) => {
+const rowsDoneOf = async (operations: Operations, { distributor, month }: SliceLine) => {
   const { jobs } = await operations.show({ distributor, month })
-  return jobs[0] === undefined ? { done: 0, all: 0 } : workOf(jobs[0])
+  return jobs[0] === undefined ? { done: 0, all: 0 } : rowsDone(jobs[0])
 }
 
 /** The parts of a slice's address. */
@@ -47,7 +47,7 @@ export type SliceQuery = {
   readonly execution: string | undefined
 }
 
-export const lookAtSlice = async (
+export const sliceData = async (
   operations: Operations,
   slice: SliceName,
   query: SliceQuery,

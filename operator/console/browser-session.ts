@@ -16,7 +16,7 @@ export class ForeignRequest extends Error {}
  * printed works once: it is traded for a cookie, and anyone who finds it later in a shell's or browser's history has
  * nothing. The cookie is for the home's paths alone, see home.ts.
  */
-export class Session {
+export class BrowserSession {
   readonly token = secret()
   /** The path that all pages lie below. */
   readonly home = `/${secret()}`

@@ -1,9 +1,9 @@
 import type { DistributorLine, SliceLine } from '../../../functions/contract/reports.ts'
 
-export type Cell = SliceLine | 'late' | null
+export type OverviewCell = SliceLine | 'late' | null
 
 /** One distributor with its cells, in the order of the months. */
-export type Row = { readonly distributor: DistributorLine; readonly cells: readonly Cell[] }
+export type OverviewRow = { readonly distributor: DistributorLine; readonly cells: readonly OverviewCell[] }
 
 /**
  * The months (newest first) of every distributor that is active or has a job in them.
@@ -11,11 +11,11 @@ export type Row = { readonly distributor: DistributorLine; readonly cells: reado
  * A month without a job is late where the distributor is active and another one's is settled. Months before its first
  * job do not count, for it may be new; where it never had one here, only the newest settled month does.
  */
-export const rowsOf = (
+export const overviewRows = (
   distributors: readonly DistributorLine[],
   slices: readonly SliceLine[],
   months: readonly string[],
-): Row[] => {
+): OverviewRow[] => {
   const found = new Map(slices.map((slice) => [`${slice.distributor} ${slice.month}`, slice]))
   const settled = new Set(slices.filter(({ status }) => status === 'settled').map(({ month }) => month))
   const newestSettled = months.find((month) => settled.has(month))

@@ -13,10 +13,10 @@ export type GlobalOptions = { readonly stage?: string; readonly json?: boolean }
 export type SliceOptions = { readonly distributor?: string; readonly month?: string }
 
 /** One call of the command. */
-export type Session = { readonly out: Output; readonly operations: () => Promise<Operations> }
+export type CommandContext = { readonly out: Output; readonly operations: () => Promise<Operations> }
 
 /** Loads the AWS SDK only where a command needs it: help and `validate` answer at once. */
-const open = ({ stage, json }: GlobalOptions): Session => ({
+const open = ({ stage, json }: GlobalOptions): CommandContext => ({
   out: new Output(json === true),
   operations: async () => {
     const { createOperations } = await import('../create-operations.ts')
@@ -26,7 +26,7 @@ const open = ({ stage, json }: GlobalOptions): Session => ({
 
 /** Makes a commander action of a command's work, which returns the exit code. */
 export const acting =
-  <Arguments extends unknown[]>(work: (session: Session, ...args: Arguments) => Promise<number>) =>
+  <Arguments extends unknown[]>(work: (context: CommandContext, ...args: Arguments) => Promise<number>) =>
   async (...args: [...Arguments, Command]): Promise<void> => {
     const command = args.at(-1) as Command
     process.exitCode = await work(open(command.optsWithGlobals<GlobalOptions>()), ...(args.slice(0, -1) as Arguments))
@@ -74,7 +74,7 @@ export const sliceOfEither = async (
  * @returns what was given or typed, @throws OperationError Unconfirmed
  */
 export const confirm = async (
-  { out }: Session,
+  { out }: CommandContext,
   expected: string | null,
   given: string | undefined,
 ): Promise<string | undefined> => {

@@ -4,10 +4,10 @@ import type { Html } from '../parts/format.ts'
 import type { Words } from '../words/en.ts'
 
 /** How a slice or job is, at a glance: always a shape and a word, never a colour alone. */
-export type Standing = 'running' | 'halted' | 'late' | 'settled' | 'superseded' | 'none'
+export type BadgeShape = 'running' | 'halted' | 'late' | 'settled' | 'superseded' | 'none'
 
 /** Each shape is told from the others in grey as well: triangle, square, clock, tick, crossed ring, dash. */
-const SHAPES: Record<Standing, string> = {
+const SHAPES: Record<BadgeShape, string> = {
   running: 'M4 2.5v11l9-5.5z',
   halted: 'M3 3h10v10H3z',
   late: 'M8 1a7 7 0 1 0 0 14A7 7 0 0 0 8 1zm0 1.8a5.2 5.2 0 1 1 0 10.4A5.2 5.2 0 0 1 8 2.8zM7.1 4.4v4.1l3 1.8.9-1.5-2.1-1.2V4.4z',
@@ -17,10 +17,10 @@ const SHAPES: Record<Standing, string> = {
   none: 'M4 7.2h8v1.6H4z',
 }
 
-export const shape = (standing: Standing): Html =>
-  html`<svg class="shape ${standing}" viewBox="0 0 16 16" width="12" height="12" aria-hidden="true"><path d="${SHAPES[standing]}"/></svg>`
+export const shape = (name: BadgeShape): Html =>
+  html`<svg class="shape ${name}" viewBox="0 0 16 16" width="12" height="12" aria-hidden="true"><path d="${SHAPES[name]}"/></svg>`
 
-export const standingOf = (status: SliceStatus | 'superseded'): Standing =>
+export const badgeShapeOf = (status: SliceStatus | 'superseded'): BadgeShape =>
   status === 'being replaced' ? 'running' : status
 
 export const statusWord = (words: Words, status: SliceStatus | 'superseded'): string =>
@@ -32,6 +32,6 @@ export const statusWord = (words: Words, status: SliceStatus | 'superseded'): st
   })[status]
 
 export const badge = (words: Words, status: SliceStatus | 'superseded'): Html => {
-  const standing = standingOf(status)
-  return html`<span class="badge ${standing}">${shape(standing)}${statusWord(words, status)}</span>`
+  const name = badgeShapeOf(status)
+  return html`<span class="badge ${name}">${shape(name)}${statusWord(words, status)}</span>`
 }

@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import { sliceName } from '../../functions/contract/words.ts'
 import { OperationError, type SliceName, type StartOptions } from '../operations/operations.ts'
 import { answer, type Console, type ConsoleRequest, type Env, goTo, viewOf } from './context.ts'
-import { sliceAddress, sliceOf } from './looks.ts'
+import { sliceAddress, sliceOf } from './page-data.ts'
 import { type Action, askPage } from './pages/ask.ts'
 import { planPage } from './pages/plan.ts'
 import { problemLine, STATUS_OF } from './problems.ts'
@@ -17,7 +17,7 @@ type Done = { readonly execution?: string; readonly notice: string }
  * Everything that changes something, by POST alone. A refusal brings the form back with its reason, so that what was
  * wrong can be corrected where it was typed.
  */
-export const changes = (desk: Console): Hono<Env> => {
+export const actionRoutes = (desk: Console): Hono<Env> => {
   const app = new Hono<Env>()
   const { operations, plans } = desk
 
