@@ -1,11 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Database } from '../functions/store/mysql/database.ts'
-import type { Operator } from './operator.ts'
+import type { JobReport } from '../functions/contract/reports.ts'
+import type { SdkClient } from './sdk-client.ts'
 
 /** What one job did, and how long each of its parts took. */
 export type JobFigures = {
-  readonly job: number
   readonly deletedRows: number
   readonly registeredRows: number
   readonly stageMs: number
@@ -14,33 +13,23 @@ export type JobFigures = {
   readonly lockHeldMs: number
 }
 
-/** From the job row, the ledger and the execution's history. */
-export const jobFigures = async (
-  database: Database,
-  operator: Operator,
-  job: number,
-  executionArn: string,
-): Promise<JobFigures> => {
-  const [row] = await database.rows<{ deleteMs: string; registerMs: string; deleted: string; registered: string }>(
-    `select timestampdiff(microsecond, created_at, deleted_at) / 1000 as deleteMs,
-            timestampdiff(microsecond, registering_at, registered_at) / 1000 as registerMs,
-            (select coalesce(sum(row_count), 0) from job_chunk where job_id = j.id and phase = 'delete') as deleted,
-            (select coalesce(sum(row_count), 0) from job_chunk where job_id = j.id and phase = 'register') as registered
-     from job j where id = ?`,
-    [job],
-  )
-  const [stageMs, lockHeldMs] = await Promise.all([
-    operator.between(executionArn, 'StageSource', 'StageSource'),
-    operator.between(executionArn, 'AcquireLock', 'ReleaseLock'),
+const msBetween = (from: string | null, to: string | null): number =>
+  from === null || to === null ? 0 : Date.parse(to) - Date.parse(from)
+
+/** From what Inspect reports of the job, and from the execution's history. */
+export const jobFigures = async (sdk: SdkClient, job: JobReport): Promise<JobFigures> => {
+  const { at, execution } = job
+  const [stageMs = 0, lockHeldMs = 0] = await Promise.all([
+    sdk.between(execution, 'StageSource', 'StageSource'),
+    sdk.between(execution, 'AcquireLock', 'ReleaseLock'),
   ])
   return {
-    job,
-    deletedRows: Number(row?.deleted ?? 0),
-    registeredRows: Number(row?.registered ?? 0),
-    stageMs: stageMs ?? 0,
-    deleteMs: Number(row?.deleteMs ?? 0),
-    registerMs: Number(row?.registerMs ?? 0),
-    lockHeldMs: lockHeldMs ?? 0,
+    deletedRows: job.delete.rows,
+    registeredRows: job.register.rows,
+    stageMs,
+    deleteMs: msBetween(at.created, at.deleted),
+    registerMs: msBetween(at.registering, at.registered),
+    lockHeldMs,
   }
 }
 

@@ -1,8 +1,9 @@
 import { type Stack, startStack } from '../local/stack.ts'
+import { type Day, logFigures, openDay } from './day.ts'
 import { readOptions } from './options.ts'
 import { ownFile, requireReadable } from './own-file.ts'
 import { checkList, runTable } from './report.ts'
-import { closeSetting, logFigures, openSetting, type Setting } from './setting.ts'
+import { closeSetting } from './setting.ts'
 import { settlementDay } from './settlement-day.ts'
 
 /**
@@ -18,28 +19,28 @@ const main = async (stack: Stack): Promise<boolean> => {
   say(
     `The local stack is up after ${seconds(startedAt)} s: MySQL, Valkey, S3, SNS, Step Functions, Lambda sandboxes.\n`,
   )
-  const setting = await openSetting(stack)
+  const day = await openDay(stack)
   const dayAt = performance.now()
   try {
     const { file } = options
-    if (file === undefined) await settlementDay(setting, options, say)
-    else await ownFile(setting, { ...options, file }, say)
-    say(`\n${await summary(setting)}`)
+    if (file === undefined) await settlementDay(day, options, say)
+    else await ownFile(day, { ...options, file }, say)
+    say(`\n${await summary(day)}`)
     say(`\nFirst state to last check: ${seconds(dayAt)} s; all in all ${seconds(startedAt)} s.`)
   } finally {
-    await closeSetting(setting)
+    await closeSetting(day)
   }
-  return setting.checks.every(({ holds }) => holds)
+  return day.checks.every(({ holds }) => holds)
 }
 
-const summary = async (setting: Setting): Promise<string> => {
-  const { longestChunkMs, refusedWrites } = await logFigures(setting)
+const summary = async (day: Day): Promise<string> => {
+  const { longestChunkMs, refusedWrites } = await logFigures(day)
   const figures = [
     `  longest chunk transaction   ${Math.round(longestChunkMs)} ms`,
     `  writes refused by the fence ${refusedWrites}`,
   ]
-  const table = setting.runs.length === 0 ? '' : `${runTable(setting.runs)}\n\n`
-  return `${table}${figures.join('\n')}\n\n${checkList(setting.checks)}`
+  const table = day.runs.length === 0 ? '' : `${runTable(day.runs)}\n\n`
+  return `${table}${figures.join('\n')}\n\n${checkList(day.checks)}`
 }
 
 let stack: Stack | undefined

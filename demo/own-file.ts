@@ -1,19 +1,14 @@
 import { access, constants } from 'node:fs/promises'
-import { rejectKey, sentenceOf } from '../functions/contract/execution.ts'
-import type { FailureName } from '../functions/contract/failure-table.ts'
-import type { Rejection } from '../functions/contract/source-rules.ts'
-import { readFingerprint, uploadKey } from './files.ts'
+import { lineAndColumn, type Rejection } from '../functions/contract/source-rules.ts'
+import { table } from '../operator/format/table.ts'
+import { count, counted } from '../operator/format/text.ts'
+import { addDistributor, checkRegistered, checkSlice, type Day, startPlanned } from './day.ts'
+import { readFingerprint } from './files.ts'
+import { follow } from './follow.ts'
 import { loadOldRows } from './old-rows.ts'
 import type { DayOptions } from './options.ts'
-import { watch } from './progress.ts'
-import { addDistributor, addRun, checkSlice, type Setting } from './setting.ts'
 
 const OLD_SEED = 7
-
-const place = (line: number | null, column: number | null): string =>
-  [line === null ? '' : `line ${line}`, column === null ? '' : `column ${column}`]
-    .filter((part) => part !== '')
-    .join(', ')
 
 /** Asked before anything is started. */
 export const requireReadable = async (file: string): Promise<void> => {
@@ -24,46 +19,34 @@ export const requireReadable = async (file: string): Promise<void> => {
   })
 }
 
-/**
- * Registers the user's own file over generated old rows, or shows why it was rejected and that the old rows are still
- * there.
- */
+/** Registers the user's own file over generated old rows, or shows why it is refused and that the old rows are as before. */
 export const ownFile = async (
-  setting: Setting,
+  day: Day,
   options: DayOptions & { file: string },
   say: (line: string) => void,
 ): Promise<void> => {
-  const { operator, database, stack } = setting
   const { distributor: code, month, file, sumRule, partyScheme, rows } = options
-  const slice = await addDistributor(setting, { code, sumRule, partyScheme }, month)
-  say(`Generating ${rows.toLocaleString('en-US')} old rows of ${code} ${month}, for your file to replace ...`)
-  const old = await loadOldRows(stack.database.masterAddress, slice, rows, OLD_SEED)
-  const key = uploadKey(code, month, file)
-  await operator.upload(key, file)
+  const slice = await addDistributor(day, { code, sumRule, partyScheme }, month)
+  say(`Generating ${count(rows)} old rows of ${code} ${month}, for your file to replace ...`)
+  const old = await loadOldRows(day.stack.database.masterAddress, slice, rows, OLD_SEED)
   say(`\nRegistering ${file}:`)
-  const executionArn = await operator.start(`${code}-${month}-own-file`, {
-    distributor: code,
-    month,
-    source: { key },
-    requestedBy: 'operator',
-  })
-  const execution = await watch(database, slice, 0, operator.end(executionArn))
-  if (execution.status === 'SUCCEEDED') {
-    await checkSlice(setting, slice, await readFingerprint(file), 'the month holds exactly your file')
-    await addRun(setting, 'your file', slice, executionArn)
+  const plan = await day.operations.planStart({ distributor: code, month }, { path: file })
+  const { rejection } = plan.validation
+  if (rejection === null) {
+    const end = await follow(day.operations, await startPlanned(day, plan, 'npm start'))
+    await checkRegistered(day, end, 'your file', 'your file is REGISTERED')
+    const expected = end.failure === null ? await readFingerprint(file) : old
+    const what = end.failure === null ? 'the month holds exactly your file' : 'the old rows were left alone'
+    await checkSlice(day, slice, expected, what)
     return
   }
-  setting.checks.push({ what: `your file was not registered (${execution.error}): see the report above`, holds: false })
-  await checkSlice(setting, slice, old, 'the old rows were left alone')
-  if (execution.error === ('SourceRejected' satisfies FailureName))
-    await showReport(setting, rejectKey(slice, executionArn), say)
-  else say(`\n${sentenceOf(execution.cause)}`)
+  for (const line of rejectionLines(rejection)) say(line)
+  day.checks.push({ what: 'your file was not registered: see its errors above', holds: false })
+  await checkSlice(day, slice, old, 'the old rows were left alone')
 }
 
-const showReport = async ({ operator }: Setting, key: string, say: (line: string) => void): Promise<void> => {
-  const report = JSON.parse(await operator.readText(key)) as Rejection
-  say(`\nThe file was rejected with ${report.total} errors; nothing was changed. The first ${report.errors.length}:\n`)
-  for (const { line, column, rule, message } of report.errors)
-    say(`  ${place(line, column).padEnd(24)}  ${message}  [${rule}]`)
-  say('\nFix these lines and start again.')
-}
+const rejectionLines = ({ total, errors }: Rejection): string[] => [
+  `\nThe file is refused with ${counted(total, 'error')}; nothing was changed. The first ${count(errors.length)}:\n`,
+  ...table(errors.map((error) => [`  ${lineAndColumn(error)}`, `${error.message}  [${error.rule}]`])),
+  '\nFix these lines and start again.',
+]

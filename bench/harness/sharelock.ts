@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { DescribeExecutionOutput } from '@aws-sdk/client-sfn'
 import { uploadKey } from '../../demo/files.ts'
-import type { Slice } from '../../functions/contract/words.ts'
+import { monthDate, type Slice } from '../../functions/contract/words.ts'
 import { forgetTransactions, longestTransactionMs } from './server.ts'
 import { fetchStaged, type StagedFile } from './staged-file.ts'
 import { fileOf, measuredSlice, type Registered, ready, type Testbed, type Times } from './testbed.ts'
@@ -12,12 +14,33 @@ type Source = { readonly key: string } | { readonly staged: string }
 export const startRun = (testbed: Testbed, slice: Slice, source: Source): Promise<string> => {
   runs += 1
   const { distributor, month } = slice
-  return testbed.setting.operator.start(`bench-${runs}`, { distributor, month, source, force: true })
+  return testbed.setting.sdk.start(`bench-${runs}`, { distributor, month, source, force: true })
+}
+
+/** Often enough for figures of seconds; each look costs the engine, and so the run, a few milliseconds. */
+const POLL_MS = 300
+
+/** Waits for an execution's end, whatever it is. */
+export const untilEnded = async ({ setting }: Testbed, arn: string): Promise<DescribeExecutionOutput> => {
+  for (;;) {
+    const execution = await setting.sdk.describe(arn)
+    if (execution.status !== 'RUNNING') return execution
+    await sleep(POLL_MS)
+  }
+}
+
+/** The newest job of a slice; 0 before the first. */
+export const newestJobId = async ({ setting }: Testbed, slice: Slice): Promise<number> => {
+  const [row] = await setting.database.rows<{ id: number }>(
+    'select coalesce(max(id), 0) as id from job where distributor_id = ? and settlement_month = ?',
+    [slice.distributorId, monthDate(slice.month)],
+  )
+  return row?.id ?? 0
 }
 
 /** Waits for an execution's end, which must be success. */
 export const untilRegistered = async (testbed: Testbed, arn: string): Promise<void> => {
-  const { status, error, cause } = await testbed.setting.operator.end(arn)
+  const { status, error, cause } = await untilEnded(testbed, arn)
   if (status !== 'SUCCEEDED') throw new Error(`The run ${arn} ended as ${status}: ${error} ${cause}`)
 }
 
@@ -28,10 +51,10 @@ export const registerFirst = async (testbed: Testbed, number: number, rows: numb
   const slice = await measuredSlice(testbed, number)
   const path = await fileOf(testbed, rows)
   const key = uploadKey(slice.distributor, slice.month, path)
-  await testbed.setting.operator.upload(key, path)
+  await testbed.setting.sdk.upload(key, path)
   const arn = await startRun(testbed, slice, { key })
   await untilRegistered(testbed, arn)
-  const { output } = await testbed.setting.operator.describe(arn)
+  const { output } = await testbed.setting.sdk.describe(arn)
   const { staged } = JSON.parse(output ?? '{}') as { staged: { digest: string } }
   const registered = { slice, rows, digest: staged.digest }
   // A first registration deletes nothing: the testbed's first slice is replaced once, so that no measured run starts
@@ -63,8 +86,8 @@ export const runTimes = async (testbed: Testbed, { slice, digest }: Registered):
   try {
     const arn = await startRun(testbed, slice, { staged: digest })
     await untilRegistered(testbed, arn)
-    const deleteMs = await setting.operator.between(arn, 'DeleteChunks', 'MarkDeleted')
-    const registerMs = await setting.operator.between(arn, 'RegisterChunks', 'MarkRegistered')
+    const deleteMs = await setting.sdk.between(arn, 'DeleteChunks', 'MarkDeleted')
+    const registerMs = await setting.sdk.between(arn, 'RegisterChunks', 'MarkRegistered')
     if (deleteMs === undefined || registerMs === undefined) throw new Error(`The run ${arn} has no times`)
     return { deleteMs, registerMs, longestDeleteMs, longestRegisterMs: await longest() }
   } finally {

@@ -1,3 +1,4 @@
+import { DueLines } from '../format/due-lines.ts'
 import { progressText } from '../format/progress-text.ts'
 import type { Operations, Progress } from '../operations/operations.ts'
 import { sliceOptions } from '../operations/remedies.ts'
@@ -28,19 +29,15 @@ export const follow = async (
   const leave = (): void => leaving.abort()
   process.once('SIGINT', leave)
   let end: Progress | null = null
-  let written = { at: '', text: '', ms: 0 }
+  const lines = new DueLines(LINE_EVERY_MS)
   try {
     for await (const progress of operations.watch(executionArn, leaving.signal)) {
       onLook(progress)
       end = progress
       if (progress.status !== 'RUNNING') break
       const text = progressText(progress)
-      const isDue = text !== written.text && Date.now() - written.ms > LINE_EVERY_MS
       if (out.isTerminal) out.draw(text)
-      else if (progress.at !== written.at || isDue) {
-        out.say(text)
-        written = { at: progress.at ?? '', text, ms: Date.now() }
-      }
+      else if (lines.take(progress.at, text)) out.say(text)
     }
   } finally {
     process.removeListener('SIGINT', leave)

@@ -1,8 +1,7 @@
 import { SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn'
-import { newestJobId } from '../../../demo/setting.ts'
 import type { Slice } from '../../../functions/contract/words.ts'
 import { sliceFingerprint } from '../../../local/fingerprint.ts'
-import { startRun, untilRegistered } from '../../harness/sharelock.ts'
+import { newestJobId, startRun, untilEnded, untilRegistered } from '../../harness/sharelock.ts'
 import type { StagedFile } from '../../harness/staged-file.ts'
 import type { Registered, Testbed } from '../../harness/testbed.ts'
 import type { Step } from '../../peers/method.ts'
@@ -35,16 +34,16 @@ const countRows = async ({ setting: { database } }: Testbed, slice: Slice): Prom
 /** Starts a run and waits at the middle of its step. */
 const halfway = async (testbed: Testbed, registered: Registered, staged: StagedFile, step: Step): Promise<string> => {
   const { slice, digest } = registered
-  const before = await newestJobId(testbed.setting, slice)
+  const before = await newestJobId(testbed, slice)
   const arn = await startRun(testbed, slice, { staged: digest })
   let ended = false
-  void testbed.setting.operator.end(arn).then(() => {
+  void untilEnded(testbed, arn).then(() => {
     ended = true
   })
   // The slice is full until its old rows go: its middle comes back only while new ones are registered.
   await untilHalfway(testbed.stack, slice, staged, 'delete', () => ended)
   if (step === 'register') await untilHalfway(testbed.stack, slice, staged, 'register', () => ended)
-  if (before === (await newestJobId(testbed.setting, slice))) throw new Error('no job was opened')
+  if (before === (await newestJobId(testbed, slice))) throw new Error('no job was opened')
   return arn
 }
 

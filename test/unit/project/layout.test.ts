@@ -20,7 +20,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   // The one file above these rooms, which makes all operations.
   operator: [...STORES, 'operator/operations'],
   local: [...STORES, 'infra'],
-  demo: [...STORES, 'infra', 'local', 'operator/operations', 'operator/format'],
+  demo: [...STORES, 'infra', 'local', 'operator', 'operator/operations', 'operator/format'],
   bench: [...STORES, 'infra', 'local', 'demo'],
   bin: [...STORES, 'infra', 'local', 'operator/command'],
 }

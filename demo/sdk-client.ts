@@ -1,7 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
+import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import {
   DescribeExecutionCommand,
   type DescribeExecutionOutput,
@@ -12,11 +11,8 @@ import {
 import type { ExecutionRequest } from '../functions/contract/messages.ts'
 import { REGION, type Stack } from '../local/stack.ts'
 
-/** Often enough for people; each look costs the engine, and so the run that is watched, a few milliseconds. */
-const POLL_MS = 300
-
-/** Uploads files and starts executions as an operator or the schedule does: through the AWS SDK and nothing else. */
-export class Operator {
+/** What is done beside the operator's operations: as the distributor's upload and the schedule's start do it. */
+export class SdkClient {
   readonly #stack: Stack
   readonly #s3: S3Client
   readonly #sfn: SFNClient
@@ -34,11 +30,6 @@ export class Operator {
     await this.#s3.send(new PutObjectCommand({ Bucket: this.#stack.aws.bucket, Key: key, Body, ContentLength: size }))
   }
 
-  async readText(key: string): Promise<string> {
-    const object = await this.#s3.send(new GetObjectCommand({ Bucket: this.#stack.aws.bucket, Key: key }))
-    return (await object.Body?.transformToString()) ?? ''
-  }
-
   /** @returns the execution's ARN */
   async start(name: string, request: ExecutionRequest): Promise<string> {
     const { executionArn } = await this.#sfn.send(
@@ -49,15 +40,6 @@ export class Operator {
 
   async describe(executionArn: string): Promise<DescribeExecutionOutput> {
     return await this.#sfn.send(new DescribeExecutionCommand({ executionArn }))
-  }
-
-  /** Waits for the execution's end, whatever it is. */
-  async end(executionArn: string): Promise<DescribeExecutionOutput> {
-    for (;;) {
-      const execution = await this.describe(executionArn)
-      if (execution.status !== 'RUNNING') return execution
-      await sleep(POLL_MS)
-    }
   }
 
   /** Milliseconds from entering one state until leaving another, as the execution's history has them; undefined if not. */
