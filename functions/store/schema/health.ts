@@ -45,7 +45,7 @@ export const databaseCheck = async (reader: Reader): Promise<Checks['database']>
 }
 
 /** The migration that made the procedure. */
-const FOREIGN_RULES = '005-foreign-rules.sql' satisfies (typeof MIGRATIONS)[number]
+const FOREIGN_RULES = '004-foreign-rules.sql' satisfies (typeof MIGRATIONS)[number]
 
 /**
  * Refuses a server on which no run could come to its end, before anything is touched.

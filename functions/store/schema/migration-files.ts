@@ -2,10 +2,4 @@
  * The migrations of this release, in their order: file names under migrations/. Functions other than the migrator have no
  * such folder and compare by these names; a test compares the two.
  */
-export const MIGRATIONS = [
-  '001-tables.sql',
-  '002-readers.sql',
-  '003-audit.sql',
-  '004-newest-job.sql',
-  '005-foreign-rules.sql',
-] as const
+export const MIGRATIONS = ['001-tables.sql', '002-readers.sql', '003-audit.sql', '004-foreign-rules.sql'] as const

@@ -2,7 +2,7 @@
 -- Hangul.
 
 -- A distributor delivers one file a month. An unknown code is an error, so rows are added by people only.
-create table distributor (
+create table if not exists distributor (
   id           int unsigned not null auto_increment primary key,
   code         varchar(32) character set ascii collate ascii_bin not null,
   name         varchar(200) not null,
@@ -15,7 +15,7 @@ create table distributor (
 
 -- The natural key is the clustered key: a slice is contiguous, ranges delete and load sequentially, and MySQL itself
 -- refuses a duplicate. A surrogate key made deleting a slice several times slower.
-create table share_ratio (
+create table if not exists share_ratio (
   distributor_id   int unsigned not null,
   settlement_month date not null,
   isrc             char(12) character set ascii collate ascii_bin not null,
@@ -28,7 +28,7 @@ create table share_ratio (
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_ai_ci;
 
 -- One replacement of a slice, and the truth about how far it got.
-create table job (
+create table if not exists job (
   id               bigint unsigned not null auto_increment primary key,
   distributor_id   int unsigned not null,
   settlement_month date not null,
@@ -69,6 +69,8 @@ create table job (
   unique key job_slice_fence (distributor_id, settlement_month, fence),
   key job_execution (execution),
   key job_halted (halted_at),
+  -- Open jobs are few among many. The sweeper and the operators' checks look for them every few minutes.
+  key job_open (open_slice),
   constraint job_distributor foreign key (distributor_id) references distributor (id),
   constraint job_month check (dayofmonth(settlement_month) = 1)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_ai_ci;
@@ -76,7 +78,7 @@ create table job (
 -- Executions that opened or want to open a job, and which of them may not any more. OpenJob writes its row in its own
 -- transaction, the one that ends the execution writes it before looking for the job, so the later of the two sees the
 -- earlier.
-create table execution (
+create table if not exists execution (
   -- Its name, as the lock's token has it too.
   name             varchar(128) character set ascii collate ascii_bin not null primary key,
   -- The life that ended, as Step Functions told it: its start, and how often it had been redriven.
@@ -87,7 +89,7 @@ create table execution (
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_ai_ci;
 
 -- The ledger: a chunk's mark commits together with the chunk's effect.
-create table job_chunk (
+create table if not exists job_chunk (
   job_id        bigint unsigned not null,
   phase         enum ('delete', 'register') not null,
   number        int unsigned not null,
@@ -104,7 +106,7 @@ create table job_chunk (
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_ai_ci;
 
 -- Events written in the transition's own transaction and published afterwards, at least once.
-create table outbox (
+create table if not exists outbox (
   id           bigint unsigned not null auto_increment primary key,
   event_id     char(36) character set ascii collate ascii_bin not null,
   job_id       bigint unsigned not null,

@@ -1,17 +1,18 @@
 -- What settlement programs read: only slices whose newest job is REGISTERED. The join starts at the job, so a slice that
--- is being replaced contributes no row at all, and a query on one slice stays a range read of share_ratio.
-create view settled_share_ratio as
+-- is being replaced contributes no row at all, and a query on one slice stays a range read of share_ratio. The newest job
+-- is found once for each job of a slice, and before any share is read: as an antijoin it would be looked up for every
+-- share, and the slice be read once for each time it had ever been registered.
+create or replace view settled_share_ratio as
 select d.code as distributor, s.distributor_id, s.settlement_month, s.isrc, s.right_type, s.party_id, s.share
 from job j
 join distributor d on d.id = j.distributor_id
-join share_ratio s on s.distributor_id = j.distributor_id and s.settlement_month = j.settlement_month
+straight_join share_ratio s on s.distributor_id = j.distributor_id and s.settlement_month = j.settlement_month
 where j.state = 'REGISTERED'
-  and not exists (select 1 from job n
-                  where n.distributor_id = j.distributor_id and n.settlement_month = j.settlement_month
-                    and n.fence > j.fence);
+  and j.fence = (select max(n.fence) from job n
+                 where n.distributor_id = j.distributor_id and n.settlement_month = j.settlement_month);
 
 -- Tells "being replaced" from "empty": one row per slice that ever had a job.
-create view slice_status as
+create or replace view slice_status as
 select d.code as distributor, j.distributor_id, j.settlement_month,
        case when j.state = 'REGISTERED' then 'settled'
             when j.halted_at is not null then 'halted'
@@ -24,6 +25,8 @@ join distributor d on d.id = j.distributor_id
 where not exists (select 1 from job n
                   where n.distributor_id = j.distributor_id and n.settlement_month = j.settlement_month
                     and n.fence > j.fence);
+
+drop procedure if exists require_settled_slice;
 
 -- For programs that must stop rather than pay out nothing: an error naming the job and its state unless the slice is
 -- settled. The code is compared byte for byte, as the view does: a code in another case is another distributor. Call it

@@ -1,6 +1,6 @@
 -- What operators did, who and why. A line is written in the transaction of the change that it records, and is never
 -- changed or deleted: the functions' user may only insert and read. Codes, and no references: a line outlives what it names.
-create table audit (
+create table if not exists audit (
   id               bigint unsigned not null auto_increment primary key,
   at               timestamp(6) not null default current_timestamp(6),
   -- As AWS names the caller. Recorded, not proved: AWS's own trail of the invocation is the proof.
@@ -17,6 +17,3 @@ create table audit (
   key audit_slice (distributor, settlement_month),
   key audit_month (settlement_month)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_ai_ci;
-
--- Open jobs are few among many. The sweeper and the operators' checks look for them every few minutes.
-create index job_open on job (open_slice);

@@ -1,3 +1,5 @@
+drop procedure if exists foreign_rules;
+
 -- What other programs hung on the rows of a month: their triggers change or refuse what is registered, their foreign keys
 -- refuse what is deleted. The functions' user has no privilege to see them, so the procedure looks with its definer's.
 create procedure foreign_rules()
