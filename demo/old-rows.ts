@@ -1,7 +1,7 @@
 import { monthDate, type Slice } from '../functions/contract/words.ts'
 import type { DatabaseAddress } from '../functions/store/mysql/connection.ts'
 import { Database } from '../functions/store/mysql/database.ts'
-import { LOAD_ROWS } from '../functions/store/row-format.ts'
+import { LOAD_ROWS } from '../functions/store/share-ratio.ts'
 import { Fingerprint } from '../local/fingerprint.ts'
 import { generateTracks } from '../local/generate.ts'
 

@@ -1,3 +1,4 @@
+import { ROW_COLUMNS } from '../functions/contract/row-format.ts'
 /**
  * Deterministic files of shares for tests, benchmarks and demonstrations: the same options give the same bytes on every
  * machine. One association holds more than 80 % of the rows, splits include twelfths, and every sum is accepted under
@@ -145,7 +146,7 @@ export function* correct(tracks: Iterable<Track>): Generator<Track> {
 /** A CSV file of the tracks, in pieces of about 64 KB. */
 export function* csvOf(tracks: Iterable<Track>): Generator<string> {
   const pieceChars = 65_536
-  let piece = 'isrc,right_type,party_id,share\n'
+  let piece = `${ROW_COLUMNS.join(',')}\n`
   for (const { rows } of tracks) {
     for (const { isrc, rightType, party, share } of rows) piece += `${isrc},${rightType},${party},${share}\n`
     if (piece.length < pieceChars) continue

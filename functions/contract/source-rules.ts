@@ -1,8 +1,9 @@
+import { ROW_COLUMNS } from './row-format.ts'
 import { quoted } from './visible.ts'
 import type { PartyScheme, SumRule } from './words.ts'
 
 /** The columns a file must have; their names are case-insensitive and may be in any order. */
-export const SOURCE_COLUMNS = ['isrc', 'right_type', 'party_id', 'share'] as const
+export const SOURCE_COLUMNS = ROW_COLUMNS
 export type SourceColumn = (typeof SOURCE_COLUMNS)[number]
 
 /** The part of the rules that is a distributor's own. */

@@ -1,9 +1,9 @@
 import { CHUNK_ROWS_MAX, SCAN_TIMEOUT_MS } from '../contract/limits.ts'
+import { LINE_END, ROW_COLUMNS, ROW_ORDER, VALUE_END } from '../contract/row-format.ts'
 import { monthDate, type Slice } from '../contract/words.ts'
 import type { GuardedTx } from './job/guard.ts'
 import type { DeleteRange, LedgerChunk } from './job/ledger.ts'
 import type { Reader } from './mysql/tx.ts'
-import { LOAD_ROWS } from './row-format.ts'
 
 /**
  * Cuts what the slice holds now into ranges of at most CHUNK_ROWS_MAX rows, between tracks, each with its row count.
@@ -38,7 +38,7 @@ const trackAfter = async (reader: Reader, slice: Slice, from: string, offset: nu
   const key = [slice.distributorId, monthDate(slice.month), from]
   const [at] = await reader.rows<{ isrc: string }>(
     `select isrc from share_ratio where distributor_id = ? and settlement_month = ? and isrc >= ?
-     order by distributor_id, settlement_month, isrc, right_type, party_id limit 1 offset ?`,
+     order by ${ROW_ORDER} limit 1 offset ?`,
     [...key, offset],
   )
   if (at === undefined || at.isrc !== from) return at?.isrc
@@ -67,13 +67,21 @@ export const deleteRange = async (
   const inRange = 'delete from share_ratio where distributor_id = ? and settlement_month = ? and isrc >= ?'
   const result =
     before === null
-      ? await guarded.change(
-          `${inRange} order by distributor_id, settlement_month, isrc, right_type, party_id limit ?`,
-          [...key, await countRange(guarded, slice, from, null)],
-        )
+      ? await guarded.change(`${inRange} order by ${ROW_ORDER} limit ?`, [
+          ...key,
+          await countRange(guarded, slice, from, null),
+        ])
       : await guarded.change(`${inRange} and isrc < ?`, [...key, before])
   return result.affectedRows
 }
+
+/**
+ * Loads lines of a staged object into the slice of a distributor's id and a month's first day. The product runs it in
+ * `loadChunk` only.
+ */
+export const LOAD_ROWS = `load data local infile 'chunk' into table share_ratio character set ascii
+     fields terminated by '${VALUE_END}' escaped by '' lines terminated by '${LINE_END}' (${ROW_COLUMNS.join(', ')})
+     set distributor_id = ?, settlement_month = ?`
 
 /**
  * Loads one staged object. LOAD DATA LOCAL behaves like INSERT IGNORE: a duplicate or an overlong value is skipped or

@@ -1,5 +1,6 @@
 import type { S3Client } from '@aws-sdk/client-s3'
 import type { Manifest, ManifestChunk } from '../../functions/contract/manifest.ts'
+import { LINE_END, splitLine } from '../../functions/contract/row-format.ts'
 import { readChunk } from '../../functions/store/s3/staged.ts'
 import type { Difference } from './operations.ts'
 
@@ -26,8 +27,7 @@ export const rowsOfStaged = (s3: S3Client, bucket: string, manifest: Manifest): 
   return { chunks: manifest.chunks, body }
 }
 
-/** One row: its key as staged (`isrc TAB right_type TAB party_id`) and its share. */
-type Row = { readonly key: string; readonly share: string }
+type Row = ReturnType<typeof splitLine>
 
 /** A place in a row set. It holds one chunk's rows at a time. */
 class Cursor {
@@ -48,16 +48,14 @@ class Cursor {
   /** The row here; undefined at the edge of a chunk that is not loaded, and at the end. */
   get row(): Row | undefined {
     const line = this.#lines?.[this.#row]
-    if (line === undefined) return undefined
-    const tab = line.lastIndexOf('\t')
-    return { key: line.slice(0, tab), share: line.slice(tab + 1) }
+    return line === undefined ? undefined : splitLine(line)
   }
 
   async load(): Promise<void> {
     if (this.#lines !== undefined || this.#chunk >= this.#set.chunks.length) return
     const body = await this.#set.body(this.#chunk)
     // All of a staged source is ASCII, and its last line ends as the others do.
-    this.#lines = body.toString('latin1').split('\n')
+    this.#lines = body.toString('latin1').split(LINE_END)
     this.#lines.pop()
     this.#row = 0
   }

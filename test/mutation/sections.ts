@@ -146,7 +146,7 @@ export const SECTIONS: readonly Section[] = [
     name: 'chunks',
     mutate: [
       ...files('store/job', 'ledger'),
-      ...files('store', 'share-ratio', 'row-format'),
+      ...files('store', 'share-ratio'),
       ...files('job', 'run-chunks', 'transitions'),
     ],
     tests: service('job', 'chunk-loop', 'transitions', 'chunks', 'neighbours'),

@@ -1,7 +1,7 @@
 import type { ManifestChunk } from '../../functions/contract/manifest.ts'
 import { monthDate, type Slice } from '../../functions/contract/words.ts'
 import type { Channel } from '../../functions/store/mysql/tx.ts'
-import { LOAD_ROWS } from '../../functions/store/row-format.ts'
+import { LOAD_ROWS } from '../../functions/store/share-ratio.ts'
 
 /*
  * What the product has no door for: rows and plans that are there without a guard, as an older month or another program

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { formatUnits, type Manifest, type ManifestChunk } from '../../contract/manifest.ts'
+import { LINE_BYTES_MAX, lineBegin, lineRest } from '../../contract/row-format.ts'
 import type { SortedRows } from './row-table.ts'
 
 /** A staged source that is not written yet: chunk bodies are made when they are asked for, never all at once. */
@@ -11,19 +12,15 @@ export type StagedSource = {
 
 const sha256 = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex')
 
-/** The longest line: an ISRC of 12, a right type and a party of 20 each, `100.000000`, three tabs and the line feed. */
-const LINE_BYTES_MAX = 12 + 20 + 20 + 10 + 4
-
-/** Rows `from` up to `to` (exclusive) as lines `isrc TAB right_type TAB party_id TAB share LF`. All of it is ASCII. */
+/** Rows `from` up to `to` (exclusive) as lines of contract/row-format.ts. */
 const bodyOf = (rows: SortedRows, from: number, to: number): Buffer => {
   // Written line by line: joining the lines of a chunk into one string first takes three times as long.
   const body = Buffer.allocUnsafe((to - from) * LINE_BYTES_MAX)
   let length = 0
-  let group = ''
+  let begin = ''
   for (let row = from; row < to; row++) {
-    if (row === from || !rows.continuesGroup(row)) group = `${rows.isrc(row)}\t${rows.rightType(row)}\t`
-    const share = rows.units(row).toString().padStart(7, '0')
-    length += body.write(`${group}${rows.party(row)}\t${share.slice(0, -6)}.${share.slice(-6)}\n`, length, 'latin1')
+    if (row === from || !rows.continuesGroup(row)) begin = lineBegin(rows.isrc(row), rows.rightType(row))
+    length += body.write(begin + lineRest(rows.party(row), rows.units(row)), length, 'latin1')
   }
   return body.subarray(0, length)
 }

@@ -1,0 +1,45 @@
+import { SHARE_DECIMALS } from './limits.ts'
+
+/*
+ * One row of a month, as it travels: the columns of a delivered file, a line of a staged object, LOAD DATA, the table's key
+ * and the readers' view. Whoever adds a column begins here; a test compares the schema with it.
+ */
+
+/** What identifies a row within its slice, in the order of the table's key. */
+export const ROW_KEY_COLUMNS = ['isrc', 'right_type', 'party_id'] as const
+
+/** The columns of a row, in the order in which they are written. */
+export const ROW_COLUMNS = [...ROW_KEY_COLUMNS, 'share'] as const
+
+export type RowColumn = (typeof ROW_COLUMNS)[number]
+
+/** What names the slice of a row in the table, ahead of the row's own columns. */
+export const SLICE_COLUMNS = ['distributor_id', 'settlement_month'] as const
+
+/** The table's clustered key: the order of a delete, of a walk, and of staged rows. */
+export const ROW_ORDER = [...SLICE_COLUMNS, ...ROW_KEY_COLUMNS].join(', ')
+
+/** Between two values of a line; it is below every character of a value, so keys of lines sort as the table's key does. */
+export const VALUE_END = '\t'
+export const LINE_END = '\n'
+
+/**
+ * Bytes of the longest line, all of it ASCII: an ISRC of 12, a right type and a party of 20 each, `100.000000`, three tabs
+ * and the line feed.
+ */
+export const LINE_BYTES_MAX = 12 + 20 + 20 + 10 + 4
+
+/** What the lines of one track and right type begin with; made once for all of its parties. */
+export const lineBegin = (isrc: string, rightType: string): string => `${isrc}${VALUE_END}${rightType}${VALUE_END}`
+
+/** What follows `lineBegin`. @param units the share in millionths */
+export const lineRest = (party: string, units: number): string => {
+  const share = units.toString().padStart(SHARE_DECIMALS + 1, '0')
+  return `${party}${VALUE_END}${share.slice(0, -SHARE_DECIMALS)}.${share.slice(-SHARE_DECIMALS)}${LINE_END}`
+}
+
+/** A line without its end: its key, which compares as text, and its share. */
+export const splitLine = (line: string): { readonly key: string; readonly share: string } => {
+  const at = line.lastIndexOf(VALUE_END)
+  return { key: line.slice(0, at), share: line.slice(at + 1) }
+}
