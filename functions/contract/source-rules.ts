@@ -22,7 +22,7 @@ export const SOURCE_RULES = {
   spreadsheet: 'is an Excel workbook or an archive and not a CSV file; save it as CSV',
   'gzip-truncated': 'is a gzip file that ends too early; upload it again',
   'gzip-damaged': 'is a damaged gzip file; upload it again',
-  'gzip-expansion': 'unpacks to more than any file of shares does; pack the CSV file itself, once, and upload that',
+  'gzip-expansion': 'unpacks to more than files of shares do; pack the CSV file itself, once, or upload it unpacked',
   encoding: 'cannot be decoded exactly; save the file as UTF-8',
   'header-missing': 'is missing from the header',
   'header-duplicate': 'appears more than once in the header',
