@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 /**
  * The environment of every function, validated once per sandbox. No secret is in it: in AWS, database and lock take
- * IAM tokens signed per connection; a password is for servers without IAM, such as the local stack's.
+ * IAM passwords signed per connection; a password is for servers without IAM, such as the local stack's.
  */
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/
 
@@ -29,7 +29,7 @@ const Shape = z.object({
   LOCK_PORT: Port.default(6379),
   LOCK_USER: z.string().default(''),
   LOCK_AUTH: z.enum(['iam', 'none']).default('iam'),
-  /** The replication group's id: an IAM token is signed for it and not for the endpoint. */
+  /** The replication group's id: an IAM password is signed for it and not for the endpoint. */
   LOCK_GROUP_ID: z.string().default(''),
   LOCK_TLS: z.enum(['verify', 'off']).default('verify'),
 })

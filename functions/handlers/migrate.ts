@@ -16,7 +16,7 @@ const REQUEST_HANDLER = {
  * cannot.
  *
  * 1. Read the master secret. 2. Apply the migrations that are missing, under a lock on the server, so never beside
- * another migrator. 3. Create the functions' user, who logs in with IAM tokens only, and bring its privileges up to date.
+ * another migrator. 3. Create the functions' user, who logs in with IAM passwords only, and bring its privileges up to date.
  * 4. Where the smoke job runs, add its distributor.
  *
  * A second run applies nothing and grants the same again. The older migrator that a rollback calls finds a newer schema

@@ -19,7 +19,7 @@ import { IDLE_TIMEOUT_S, LOCK_WAIT_TIMEOUT_S } from '../../functions/contract/li
 import type { AwsStage } from '../config/config.ts'
 import type { Network } from './network.ts'
 
-/** Who the functions log in as; the migrator creates this user for IAM tokens only. */
+/** Who the functions log in as; the migrator creates this user for IAM passwords only. */
 const APP_USER = 'sharelock_app'
 
 /** The version that CDK and cfn-lint both know. */

@@ -81,7 +81,7 @@ export const SECTIONS: readonly Section[] = [
         'login',
         'release',
         'run',
-        'iam-token',
+        'iam-password',
       ),
       ...files('job', 'verify-lock'),
     ],

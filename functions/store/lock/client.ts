@@ -2,7 +2,7 @@ import { Redis } from 'ioredis'
 import type { Env } from '../../contract/env.ts'
 import { LOCK_COMMAND_TIMEOUT_MS, LOCK_CONNECT_TIMEOUT_MS } from '../../contract/limits.ts'
 import { isLoginRefused } from './answers.ts'
-import { elasticacheToken } from './iam-token.ts'
+import { elasticachePassword } from './iam-password.ts'
 
 /** The only Valkey command the lock uses; a client with nothing else can't do anything else. */
 export type LockClient = {
@@ -21,7 +21,7 @@ export type LockAddress = Pick<
  * and commands are not queued while there is no connection. A lost command is not resent by the client: the scripts
  * are repeatable, and the caller decides.
  *
- * With IAM, each (re)connect needs a fresh token (they live 15 minutes, a connection 12 hours). ioredis reads
+ * With IAM, each (re)connect needs a fresh password (each lives 15 minutes, a connection 12 hours). ioredis reads
  * `options.password` when it connects, so a property on the options object gives it the newest one.
  */
 export const openLockClient = async (address: LockAddress): Promise<Redis & LockClient> => {
@@ -54,13 +54,13 @@ export const openLockClient = async (address: LockAddress): Promise<Redis & Lock
     refusal = undefined
   })
   if (address.LOCK_AUTH === 'iam') {
-    const sign = () => elasticacheToken(address.AWS_REGION, address.LOCK_GROUP_ID, address.LOCK_USER)
+    const sign = () => elasticachePassword(address.AWS_REGION, address.LOCK_GROUP_ID, address.LOCK_USER)
     let password = await sign()
     Object.defineProperty(client.options, 'password', { get: () => password })
     client.on('close', () => {
       sign().then(
-        (token) => {
-          password = token
+        (signed) => {
+          password = signed
         },
         () => undefined,
       )

@@ -29,7 +29,7 @@ type Wishes = {
 }
 
 /**
- * Opens one connection with our own session settings. IAM tokens are signed locally for every connection and go over TLS only, to a server whose
+ * Opens one connection with our own session settings. IAM passwords are signed locally for every connection and go over TLS only, to a server whose
  * certificate and name were verified: mysql2 checks the name only if asked.
  *
  * @param wishes options and settings on top, e.g. for the migrator's statements

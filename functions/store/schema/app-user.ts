@@ -2,7 +2,7 @@ import type { RowDataPacket } from 'mysql2/promise'
 import { connect, type DatabaseAddress } from '../mysql/connection.ts'
 import { named } from '../mysql/failure.ts'
 
-/** How the functions' user proves who it is: RDS verifies IAM tokens through a plugin that no other server has. */
+/** How the functions' user proves who it is: RDS verifies IAM passwords through a plugin that no other server has. */
 export type AppUser = { readonly name: string } & (
   | { readonly auth: 'iam' }
   | { readonly auth: 'password'; readonly password: string }

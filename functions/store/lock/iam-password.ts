@@ -3,8 +3,8 @@ import { Sha256 } from '@smithy/core/checksum'
 import { buildQueryString, HttpRequest } from '@smithy/core/protocols'
 import { SignatureV4 } from '@smithy/signature-v4'
 
-/** ElastiCache accepts a token for 15 minutes. */
-const TOKEN_LIFE_S = 900
+/** ElastiCache accepts a password for 15 minutes. */
+const PASSWORD_LIFE_S = 900
 
 const credentials = defaultProvider()
 
@@ -13,7 +13,7 @@ const credentials = defaultProvider()
  * `elasticache`, without its scheme. It is signed locally, for the group's id and not for its endpoint.
  * Source: Amazon ElastiCache User Guide, "Authenticating with IAM".
  */
-export const elasticacheToken = async (region: string, groupId: string, user: string): Promise<string> => {
+export const elasticachePassword = async (region: string, groupId: string, user: string): Promise<string> => {
   const signer = new SignatureV4({ service: 'elasticache', region, credentials, sha256: Sha256 })
   const request = new HttpRequest({
     method: 'GET',
@@ -23,6 +23,6 @@ export const elasticacheToken = async (region: string, groupId: string, user: st
     query: { Action: 'connect', User: user },
     headers: { host: groupId },
   })
-  const signed = await signer.presign(request, { expiresIn: TOKEN_LIFE_S })
+  const signed = await signer.presign(request, { expiresIn: PASSWORD_LIFE_S })
   return `${signed.hostname}${signed.path}?${buildQueryString(signed.query ?? {})}`
 }
