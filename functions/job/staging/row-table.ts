@@ -3,7 +3,7 @@ import { isrcNumber, isrcText } from './isrc-number.ts'
 import { sortOrder } from './sort-order.ts'
 
 /** Texts numbered in the order of their first appearance. A Map holds at most 2^24: DISTINCT_VALUES_MAX stays below. */
-class Words {
+class StringPool {
   #last = { text: '', number: 0 }
   readonly #texts: string[] = []
   readonly #numbers = new Map<string, number>()
@@ -70,8 +70,8 @@ export class RowTable {
   #parties = new Uint32Array(ROWS_INITIAL)
   #units = new Uint32Array(ROWS_INITIAL)
   #lines = new Uint32Array(ROWS_INITIAL)
-  readonly #rightTypeWords = new Words()
-  readonly #partyWords = new Words()
+  readonly #rightTypePool = new StringPool()
+  readonly #partyPool = new StringPool()
   readonly #distinctMax: number
 
   constructor(distinctMax: number = DISTINCT_VALUES_MAX) {
@@ -80,16 +80,16 @@ export class RowTable {
 
   /** The column that has more different values than a file may have; nothing may be added then. */
   get overfull(): 'right_type' | 'party_id' | undefined {
-    if (this.#partyWords.count > this.#distinctMax) return 'party_id'
-    return this.#rightTypeWords.count > this.#distinctMax ? 'right_type' : undefined
+    if (this.#partyPool.count > this.#distinctMax) return 'party_id'
+    return this.#rightTypePool.count > this.#distinctMax ? 'right_type' : undefined
   }
 
   add(isrc: string, rightType: string, party: string, units: number, decimals: number, line: number): void {
     const row = this.count
     if (row === this.#isrcs.length) this.#grow()
     this.#isrcs[row] = isrcNumber(isrc)
-    this.#rightTypes[row] = this.#rightTypeWords.numberOf(rightType)
-    this.#parties[row] = this.#partyWords.numberOf(party)
+    this.#rightTypes[row] = this.#rightTypePool.numberOf(rightType)
+    this.#parties[row] = this.#partyPool.numberOf(party)
     this.#units[row] = units
     this.#lines[row] = line
     this.decimals = Math.max(this.decimals, decimals)
@@ -106,10 +106,10 @@ export class RowTable {
     const isrcs = this.#isrcs
     const units = this.#units
     const lines = this.#lines
-    const rightTypeWords = this.#rightTypeWords.ranked()
-    const partyWords = this.#partyWords.ranked()
-    const rightTypes = this.#ranked(this.#rightTypes, rightTypeWords.ranks)
-    const parties = this.#ranked(this.#parties, partyWords.ranks)
+    const rightTypePool = this.#rightTypePool.ranked()
+    const partyPool = this.#partyPool.ranked()
+    const rightTypes = this.#ranked(this.#rightTypes, rightTypePool.ranks)
+    const parties = this.#ranked(this.#parties, partyPool.ranks)
     const difference = (values: Float64Array | Uint32Array, a: number, b: number): number =>
       (values[a] as number) - (values[b] as number)
     const order = sortOrder(
@@ -122,10 +122,10 @@ export class RowTable {
     const continuesGroup = (row: number): boolean => continuesTrack(row) && same(rightTypes, row)
     return {
       count: this.count,
-      parties: partyWords.sorted.length,
+      parties: partyPool.sorted.length,
       isrc: (row) => isrcText(isrcs[at(row)] as number),
-      rightType: (row) => rightTypeWords.sorted[rightTypes[at(row)] as number] as string,
-      party: (row) => partyWords.sorted[parties[at(row)] as number] as string,
+      rightType: (row) => rightTypePool.sorted[rightTypes[at(row)] as number] as string,
+      party: (row) => partyPool.sorted[parties[at(row)] as number] as string,
       units: (row) => units[at(row)] as number,
       line: (row) => lines[at(row)] as number,
       continuesTrack,
@@ -134,7 +134,7 @@ export class RowTable {
     }
   }
 
-  /** Replaces each row's word number by the word's place in the order, in the same memory. */
+  /** Replaces each row's text number by the place of the text in the order, in the same memory. */
   #ranked(numbers: Uint32Array, ranks: Uint32Array): Uint32Array {
     for (let row = 0; row < this.count; row++) numbers[row] = ranks[numbers[row] as number] as number
     return numbers
