@@ -32,13 +32,10 @@ export const handler = task('AcquireLock', AcquireLockInput, async ({ slice, loc
   if (own !== null) await requireOwn(run, slice, own)
   const name = own !== null ? 'LockTaken' : onHeld === 'wait' ? 'LockAwaited' : 'LockHeld'
   run.metrics.addMetric(name === 'LockHeld' ? 'lock.acquire.failure' : 'lock.retry.count', MetricUnit.Count, 1)
+  const waits = name === 'LockHeld' ? '' : ' This run waits.'
   throw new Failure(
     name,
-    `${sliceName(slice)} is being replaced by the run ${held.holder}; its lock ${lastsText(held.remainingMs)}. ${
-      name === 'LockHeld'
-        ? '`sharelock show` says whether that run still goes on; start again when it has ended.'
-        : 'This run waits.'
-    }`,
+    `${sliceName(slice)} is being replaced by the run ${held.holder}; its lock ${lastsText(held.remainingMs)}.${waits}`,
   )
 })
 

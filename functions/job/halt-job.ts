@@ -1,9 +1,11 @@
 import { MetricUnit } from '@aws-lambda-powertools/metrics'
 import type { z } from 'zod'
 import { sentenceOf } from '../contract/execution.ts'
+import type { EndName } from '../contract/failure-table.ts'
 import { fitting } from '../contract/fitting.ts'
 import { HALT_ERROR_CHARS_MAX } from '../contract/limits.ts'
 import type { HaltFromCatch, HaltFromStatusEvent, LockMessage } from '../contract/messages.ts'
+import { remedyOf, remedyText } from '../contract/remedies.ts'
 import type { Slice } from '../contract/words.ts'
 import { couldOpen, isSameStart, markEnded } from '../store/job/execution.ts'
 import { markHalted } from '../store/job/fence.ts'
@@ -75,7 +77,7 @@ export const haltFromStatusEvent = async (
       distributor: found.distributor,
       month: found.month,
       execution,
-      error: `Execution${status}`,
+      error: `Execution${status}` satisfies EndName,
       cause: `The execution ended as ${status} without halting its job itself.`,
     }))
   const released =
@@ -114,7 +116,8 @@ export const haltJob = async (
     const issued = await markHalted(tx, job, reason.error, reason.cause)
     if (issued === 'moved on') return false
     const { distributor, month, error, cause, execution = job.execution } = reason
-    const event = { distributor, month, execution, error, cause }
+    const remedy = remedyText(remedyOf(error, reason, true))
+    const event = { distributor, month, execution, error, cause, remedy }
     await writeEvent(tx, id, 'JobHalted', { ...event, job: id, state: job.state, fence: issued.fence })
     await also(tx, job)
     raisedTo = issued.fence

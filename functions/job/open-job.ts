@@ -129,7 +129,7 @@ const superseded = (input: OpenJobInput, why: string): Failure =>
 const ended = ({ execution, slice }: OpenJobInput): Failure =>
   new Failure(
     'ExecutionEnded',
-    `The execution ${execution} of ${sliceName(slice)} was ended, or its slice was unlocked, before it opened the job. It changed nothing; start again with the same file.`,
+    `The execution ${execution} of ${sliceName(slice)} was ended, or its slice was unlocked, before it opened the job. It changed nothing.`,
   )
 
 const jobOpen = (job: JobRow, slice: OpenJobInput['slice']): Failure =>

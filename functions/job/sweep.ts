@@ -1,4 +1,5 @@
 import { MetricUnit } from '@aws-lambda-powertools/metrics'
+import type { EndName } from '../contract/failure-table.ts'
 import { OVERDUE_NAMED_MAX, SWEEP_JOBS_MAX, SWEEP_RESERVE_MS } from '../contract/limits.ts'
 import type { SweepInput } from '../contract/messages.ts'
 import { monthAt } from '../contract/months.ts'
@@ -103,8 +104,8 @@ const halt = (run: Run, job: QuietJob): Promise<boolean> =>
     distributor: job.distributor,
     month: job.month,
     execution: job.execution,
-    error: 'Abandoned',
-    cause: `${sliceName(job)} had no lock, and no progress for ${Math.round(job.quietS / 60)} minutes: its execution has ended without halting it. Start again with the same file to resume.`,
+    error: 'Abandoned' satisfies EndName,
+    cause: `${sliceName(job)} had no lock, and no progress for ${Math.round(job.quietS / 60)} minutes: its execution has ended without halting it.`,
   })
 
 const publishAll = async (run: Run): Promise<PublishReport> => {

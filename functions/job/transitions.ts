@@ -69,7 +69,7 @@ const notEmpty = (input: Guarded, plans: number): Failure => {
       )
     : new Failure(
         'SliceKeepsFilling',
-        `${sliceName(input.slice)} still holds rows after ${plans} plans: another program keeps inserting. Stop it, then resume.`,
+        `${sliceName(input.slice)} still holds rows after ${plans} plans: another program keeps inserting.`,
         details,
       )
 }
@@ -144,11 +144,11 @@ const countRegistered = async (reader: Reader, by: Acquisition, slice: Guarded['
 const requireEveryMark = async (reader: Reader, by: Acquisition): Promise<void> => {
   const progress = await progressOf(reader, by.id, 'register')
   if (progress.marked === progress.chunks && progress.chunks > 0) return
-  throw new Failure(
-    'ChunksUnfinished',
-    `${progress.marked} of ${progress.chunks} chunks are registered; resume the job`,
-    { job: by.id, fence: by.fence, state: 'REGISTERING' },
-  )
+  throw new Failure('ChunksUnfinished', `${progress.marked} of ${progress.chunks} chunks are registered`, {
+    job: by.id,
+    fence: by.fence,
+    state: 'REGISTERING',
+  })
 }
 
 const itemsOf = async (reader: Reader, job: number, phase: Phase): Promise<ItemsOutput> => {

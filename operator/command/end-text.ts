@@ -1,5 +1,5 @@
+import { kindOfEnd } from '../operations/failures.ts'
 import { OPERATION_ERRORS, type Progress } from '../operations/operations.ts'
-import { kindOfEnd } from '../operations/remedies.ts'
 import type { Output } from './output.ts'
 
 const isOpen = ({ job }: Progress): boolean => job?.status === 'being replaced' || job?.status === 'halted'

@@ -1,7 +1,7 @@
+import { sliceOptions } from '../../functions/contract/remedies.ts'
 import { DueLines } from '../format/due-lines.ts'
 import { progressText } from '../format/progress-text.ts'
 import type { Operations, Progress } from '../operations/operations.ts'
-import { sliceOptions } from '../operations/remedies.ts'
 import type { CommandContext } from './command-context.ts'
 import { endLines, exitCodeOf } from './end-text.ts'
 

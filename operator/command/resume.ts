@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
+import { sliceOptions } from '../../functions/contract/remedies.ts'
 import { sliceName } from '../../functions/contract/words.ts'
 import { OperationError, type Operations, type SliceName } from '../operations/operations.ts'
-import { sliceOptions } from '../operations/remedies.ts'
 import { type BeginOptions, followStarted } from './begin.ts'
 import { acting, jobOf, type SliceOptions, sliceOfEither } from './command-context.ts'
 import { withBeginning, withSlice } from './slice-options.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
+import { remedyOf, remedyText, sliceOptions } from '../../functions/contract/remedies.ts'
 import { sliceName } from '../../functions/contract/words.ts'
-import { sliceOptions } from '../operations/remedies.ts'
 import { acting, type SliceOptions, sliceOfEither } from './command-context.ts'
 import { withSlice } from './slice-options.ts'
 
@@ -30,7 +30,7 @@ export const addStop = (program: Command): void => {
         else if (stopped.halted)
           out.answer(
             `Halted job ${stopped.job} of ${sliceName(slice)} in ${stopped.state}; its lock is ${stopped.released ? 'released' : 'not held any more'}.`,
-            `  Go on when you are ready: sharelock resume ${stopped.job}`,
+            `  ${remedyText(remedyOf('Stopped', slice, true))}`,
           )
         else
           out.answer(

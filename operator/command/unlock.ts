@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { remedyOf, remedyText } from '../../functions/contract/remedies.ts'
 import type { JobReport, LockReport, SliceReport } from '../../functions/contract/reports.ts'
 import { seoulTime } from '../../functions/contract/seoul-time.ts'
 import { sliceName } from '../../functions/contract/words.ts'
@@ -39,7 +40,7 @@ export const addUnlock = (program: Command): void => {
           `${unlocked.released ? 'Unlocked' : 'The lock had gone by itself'}: ${unlocked.holder} holds ${sliceName(slice)} no longer.`,
           unlocked.job === null
             ? '  No job was open.'
-            : `  Job ${unlocked.job} is halted. Go on when you are ready: sharelock resume ${unlocked.job}`,
+            : `  Job ${unlocked.job} is halted. ${remedyText(remedyOf('Unlocked', slice, true))}`,
         )
         return 0
       }),

@@ -6,7 +6,7 @@ import { type InspectRequest, type OperateRequest, operatorFunctionName } from '
 import type { Deployment, InspectReply, OperateReply } from '../../functions/contract/reports.ts'
 import { calling, ofFailure } from './failures.ts'
 import { ANSWER_TIMEOUT_MS, CALL_ATTEMPTS_MAX, CONNECT_TIMEOUT_MS } from './limits.ts'
-import { OperationError } from './operations.ts'
+import { OperationError, type SliceName } from './operations.ts'
 
 const ignore = (): void => undefined
 
@@ -74,6 +74,12 @@ export const createClients = (stage: string): Clients => {
   }
 }
 
+/** The slice that a request names, if it names one. */
+const sliceOf = (request: object): SliceName | undefined => {
+  const { distributor, month } = request as Partial<Record<keyof SliceName, unknown>>
+  return typeof distributor === 'string' && typeof month === 'string' ? { distributor, month } : undefined
+}
+
 /**
  * @param mayRepeat whether a function that died on the way is called once more: how far it came is not known
  * @returns the function's answer
@@ -85,7 +91,7 @@ const invoke = async (lambda: LambdaClient, name: string, request: object, mayRe
     const answer: unknown = JSON.parse(Buffer.from(Payload ?? []).toString() || 'null')
     if (FunctionError === undefined) return answer
     const { errorType = FunctionError, errorMessage = '' } = answer as { errorType?: string; errorMessage?: string }
-    if (!DIED.includes(errorType)) throw ofFailure(errorType, errorMessage)
+    if (!DIED.includes(errorType)) throw ofFailure(errorType, errorMessage, sliceOf(request))
     if (mayRepeat && call < CALL_ATTEMPTS_MAX) continue
     const advice = mayRepeat ? 'Try again.' : 'Whether it did its work is not known: look before you try again.'
     throw new OperationError('Unreachable', `The function ${name} died: ${errorMessage}. ${advice}`)

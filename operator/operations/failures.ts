@@ -1,6 +1,7 @@
 import { failureNamed } from '../../functions/contract/failure-table.ts'
 import { Failure, messageOf } from '../../functions/contract/failures.ts'
-import { OperationError } from './operations.ts'
+import { remedyOf, remedyText } from '../../functions/contract/remedies.ts'
+import { OperationError, type OperationErrorName, type SliceName } from './operations.ts'
 
 /** What AWS calls a caller whom it doesn't know, whose session is over, or who may not do this. */
 const REFUSED_CALLER =
@@ -8,10 +9,30 @@ const REFUSED_CALLER =
 
 type AwsError = Error & { code?: string; $metadata?: { httpStatusCode?: number } }
 
-/** A failure that a function answered with, or that the stores' code threw here. */
-export const ofFailure = (name: string, message: string, cause?: unknown): OperationError => {
-  const exit = failureNamed(name)?.exit ?? 'Failed'
-  return new OperationError(exit, exit === 'Failed' ? `${name}: ${message}` : message, cause)
+/** What the commands of a remedy name where the request named no slice. */
+const ANY_SLICE: SliceName = { distributor: 'CODE', month: 'YYYY-MM' }
+
+/**
+ * A failure that a function answered with, or that the stores' code threw here. Behind an answer that no run ever ends by
+ * comes its remedy; what ends runs has it where the end is shown.
+ */
+export const ofFailure = (name: string, message: string, slice = ANY_SLICE, cause?: unknown): OperationError => {
+  const { exit, end } = failureNamed(name) ?? { exit: 'Failed', end: undefined }
+  const said = exit === 'Failed' ? `${name}: ${message}` : message
+  const whole = end === null ? `${said} ${remedyText(remedyOf(name, slice, false))}` : said
+  return new OperationError(exit, whole, cause)
+}
+
+/**
+ * What kind of refusal a failed run is, for anyone who waits for its end.
+ *
+ * @param isOpen whether the run has a job that is open
+ */
+export const kindOfEnd = (error: string, isOpen: boolean): OperationErrorName => {
+  const { end, exit } = failureNamed(error) ?? { end: null, exit: 'Halted' }
+  const kind = end?.[isOpen ? 'later' : 'staging']
+  if (kind === 'Rejected') return exit === 'PlanMoved' ? exit : 'Rejected'
+  return kind === 'Refused' ? exit : 'Halted'
 }
 
 const isOutage = ({ name, code, $metadata }: AwsError): boolean => {
@@ -34,7 +55,7 @@ const textOf = (error: AwsError): string => error.message || error.code || error
  */
 export const operationError = (error: unknown, service: string): OperationError => {
   if (error instanceof OperationError) return error
-  if (error instanceof Failure) return ofFailure(error.name, error.message, error)
+  if (error instanceof Failure) return ofFailure(error.name, error.message, undefined, error)
   if (!(error instanceof Error)) return new OperationError('Failed', `${service}: ${messageOf(error)}`, error)
   if (REFUSED_CALLER.test(error.name) || /resolve AWS credentials|Token is expired/i.test(error.message))
     return new OperationError(

@@ -1,6 +1,7 @@
 import { StartExecutionCommand } from '@aws-sdk/client-sfn'
 import { executionNameOf } from '../../functions/contract/execution.ts'
 import type { ExecutionRequest, Source } from '../../functions/contract/messages.ts'
+import { remedyOf, remedyText } from '../../functions/contract/remedies.ts'
 import type { JobReport } from '../../functions/contract/reports.ts'
 import { sliceName } from '../../functions/contract/words.ts'
 import type { Clients } from './clients.ts'
@@ -49,7 +50,7 @@ const busy = (slice: SliceName, executionArn: string): OperationError => {
 const blocked = (slice: SliceName, job: number): OperationError =>
   new OperationError(
     'Busy',
-    `${sliceName(slice)} has an open job of another file, job ${job}. Resume that one (\`sharelock resume ${job}\`), or close it and begin with this file: --supersede.`,
+    `${sliceName(slice)} has an open job of another file, job ${job}. ${remedyText(remedyOf('JobOpenError', slice, true))}`,
   )
 
 /**

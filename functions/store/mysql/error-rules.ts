@@ -15,7 +15,7 @@ const UNREACHABLE: ErrorRule = { name: 'DatabaseUnreachable', verdict: 'reconnec
 const REFUSED: ErrorRule = {
   name: 'DatabaseRefused',
   verdict: 'give up',
-  advice: 'The transaction was rolled back. Find out what the error means for this database, then resume.',
+  advice: 'The transaction was rolled back. Find out what the error means for this database.',
 }
 
 const misconfigured = (advice: string): ErrorRule => ({ name: 'DatabaseMisconfigured', verdict: 'give up', advice })
@@ -42,7 +42,7 @@ const CONSTRAINT: ErrorRule = {
   name: 'ConstraintRefused',
   verdict: 'give up',
   advice:
-    'Sharelock has no such rule on the rows of a month, and never deletes past one: `sharelock doctor` lists the foreign keys and triggers that others set on share_ratio. Remove it or its rows, then resume.',
+    'Sharelock has no such rule on the rows of a month, and never deletes past one: `sharelock doctor` lists the foreign keys and triggers that others set on share_ratio. Remove it or its rows.',
 }
 
 const BLOCKED: ErrorRule = { name: 'DatabaseBlocked', verdict: 'rerun', advice: PASSES }

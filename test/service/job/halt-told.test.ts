@@ -71,6 +71,7 @@ describe('the halt that a person reads', () => {
       fence: 2,
       error: 'ChunkMismatch',
       cause: 'chunk 3 differs',
+      remedy: `Another program wrote to the slice; stop it, then start over: sharelock start --distributor ${slice.distributor} --month ${slice.month} --file FILE --supersede --force`,
     })
     expect(MessageAttributes).toEqual({
       id: { DataType: 'String', StringValue: id },

@@ -336,7 +336,7 @@ describe('an execution that has ended', () => {
     expect(await haltFromStatusEvent(run(), endOf('ended/1'))).toMatchObject({ halted: false })
     const late = openJob(run(), opening(slice, 'ended/1', null))
     await expect(late).rejects.toMatchObject({ name: 'ExecutionEnded' })
-    await expect(late).rejects.toThrow('It changed nothing; start again with the same file')
+    await expect(late).rejects.toThrow('before it opened the job. It changed nothing.')
     expect(await readHead(run(), slice)).toBeNull()
   })
 

@@ -54,8 +54,4 @@ export const knownSliceOf = async ({ database }: Run, job: number): Promise<Slic
   return slice
 }
 
-export const unknownJob = (job: number): Failure =>
-  new Failure(
-    'UnknownJob',
-    `No job has the number ${job}. A slice's jobs and their numbers: sharelock show -d CODE -m MONTH.`,
-  )
+export const unknownJob = (job: number): Failure => new Failure('UnknownJob', `No job has the number ${job}.`)

@@ -37,5 +37,5 @@ const changesFrom = (before: Values | undefined, values: Values): Record<string,
 
 const refused = (code: string) => (error: unknown) => {
   if (!isDuplicateKey(error)) throw error
-  throw new Failure('DistributorExists', `There is a distributor ${code} already; change it instead of adding it`)
+  throw new Failure('DistributorExists', `There is a distributor ${code} already.`)
 }

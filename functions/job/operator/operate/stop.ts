@@ -1,3 +1,4 @@
+import type { EndName } from '../../../contract/failure-table.ts'
 import type { Stopped } from '../../../contract/reports.ts'
 import { sliceName } from '../../../contract/words.ts'
 import { writeAudit } from '../../../store/audit.ts'
@@ -24,7 +25,8 @@ export const stop = async (run: Run, { caller, why, job: id }: Input<'stop'>): P
     return isRunning(job)
   }
   const cause = `${sliceName(slice)} was stopped by ${because(caller, why)}`
-  const halted = await haltJob(run, id, isOwn, { distributor, month, error: 'Stopped', cause }, async (tx, job) => {
+  const reason = { distributor, month, error: 'Stopped' satisfies EndName, cause }
+  const halted = await haltJob(run, id, isOwn, reason, async (tx, job) => {
     await writeAudit(tx, {
       ...{ caller, why, action: 'stop', distributor, month, job: id, execution: job.execution },
       detail: { state: job.state, fence: job.fence },
@@ -41,6 +43,5 @@ export const stop = async (run: Run, { caller, why, job: id }: Input<'stop'>): P
   }
 }
 
-/** `kim: wrong file. Start again ...`: who and why, and the way on, for the halt's cause. */
-export const because = (caller: string, why: string): string =>
-  `${caller}${why === '' ? '' : `: ${why}`}. Start again with the same file to resume.`
+/** `kim: wrong file.`: who and why, for the halt's cause. */
+export const because = (caller: string, why: string): string => `${caller}${why === '' ? '' : `: ${why}`}.`

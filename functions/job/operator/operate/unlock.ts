@@ -1,3 +1,4 @@
+import type { EndName } from '../../../contract/failure-table.ts'
 import { Failure } from '../../../contract/failures.ts'
 import type { Unlocked } from '../../../contract/reports.ts'
 import { type Slice, sliceName } from '../../../contract/words.ts'
@@ -44,11 +45,11 @@ export const unlock = async (run: Run, input: Input<'unlock'>): Promise<Unlocked
 
 const seenLock = async (run: Run, { tokenDigest: digest, ...slice }: Input<'unlock'>): Promise<SeenLock> => {
   const lock = await inspect(await run.lock(), slice)
-  if (lock === null) throw new Failure('NotLocked', `${sliceName(slice)} is not locked; there is nothing to unlock`)
+  if (lock === null) throw new Failure('NotLocked', `${sliceName(slice)} is not locked; there is nothing to unlock.`)
   if (tokenDigest(lock.token) === digest) return lock
   throw new Failure(
     'LockChanged',
-    `The lock of ${sliceName(slice)} is not the one you saw: the run ${lock.holder} holds it now (${tokenDigest(lock.token)}), and it ${lastsText(lock.remainingMs)}. Look again before you unlock.`,
+    `The lock of ${sliceName(slice)} is not the one you saw: the run ${lock.holder} holds it now (${tokenDigest(lock.token)}), and it ${lastsText(lock.remainingMs)}.`,
   )
 }
 
@@ -65,9 +66,8 @@ const halt = async (
     const newest = await statement(run.database, (reader) => newestJob(reader, slice))
     if (newest === undefined || !isOwn(newest)) return null
     const cause = `${sliceName(slice)} was unlocked by ${because(caller, why)}`
-    const halted = await haltJob(run, newest.id, isOwn, { ...slice, error: 'Unlocked', cause }, (tx, job) =>
-      writeLine(tx, input, lock, job),
-    )
+    const reason = { ...slice, error: 'Unlocked' satisfies EndName, cause }
+    const halted = await haltJob(run, newest.id, isOwn, reason, (tx, job) => writeLine(tx, input, lock, job))
     // Not: the job moved on, e.g. the holder opened a new one or registered this one. Look again.
     if (halted) return newest.id
   }

@@ -95,7 +95,7 @@ describe('watch', () => {
     const { code, stdout } = await operator.call('watch', ...named(slice))
     expect(code).toBe(5)
     expect(stdout).toMatch(
-      /ended by ChunkMismatch\n {2}.+\n {2}Another program wrote to the slice\. Stop it, then start over: sharelock start .+ --supersede --force\n$/,
+      /ended by ChunkMismatch\n {2}.+\n {2}Another program wrote to the slice; stop it, then start over: sharelock start .+ --supersede --force\n$/,
     )
   })
 
@@ -230,7 +230,7 @@ describe('unlock', () => {
       new RegExp(`locked by ${run.name}, .+ left unless extended, token ${lock?.tokenDigest}, job ${jobs[0]?.job}`),
     )
     expect(stdout).toContain(
-      `Job ${jobs[0]?.job} is halted. Go on when you are ready: sharelock resume ${jobs[0]?.job}`,
+      `Job ${jobs[0]?.job} is halted. An operator unlocked the slice; go on when you are ready: sharelock resume ${named(slice).join(' ')}`,
     )
     expect(await lockOf(on(), slice)).toBeNull()
     // The holder lives after all: its chunks are refused, and it ends.

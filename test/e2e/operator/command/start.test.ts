@@ -274,7 +274,7 @@ describe('over the open job of another file', () => {
     const refused = await start(slice, path)
     expect(refused).toMatchObject({ code: 4, error: 'Busy' })
     expect(refused.message).toMatch(
-      /has an open job of another file, job \d+\. Resume that one \(`sharelock resume \d+`\).*--supersede/,
+      /has an open job of another file, job \d+\. Resume the open job as it is, .+: sharelock start .+ --file FILE --supersede/,
     )
     const superseding = await start(slice, path, '--supersede', ...confirmed(slice))
     expect(superseding).toMatchObject({ code: 0, end: { status: 'SUCCEEDED' } })

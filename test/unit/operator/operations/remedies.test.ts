@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { FAILURE_NAMES, FAILURES, type FailureName } from '../../../../functions/contract/failure-table.ts'
+import { remedyOf, remedyText } from '../../../../functions/contract/remedies.ts'
 import { EXIT_CODES } from '../../../../operator/command/exit-codes.ts'
 import { buildProgram } from '../../../../operator/command/program.ts'
-import { ofFailure } from '../../../../operator/operations/failures.ts'
-import { kindOfEnd, remedyOf, remedyText } from '../../../../operator/operations/remedies.ts'
+import { kindOfEnd, ofFailure } from '../../../../operator/operations/failures.ts'
 
 const SLICE = { distributor: 'ARIA', month: '2026-10' }
 const NAMES = [...Object.keys(FAILURES), 'Lambda.Unknown', 'States.Timeout']
@@ -42,6 +42,13 @@ describe('the remedy of', () => {
     expect(remedyOf('DatabaseUnreachable', SLICE, true).command).toBe(
       'sharelock resume --distributor ARIA --month 2026-10',
     )
+  })
+
+  test('an answer that no run ends by stands behind it, for the slice that was asked about', () => {
+    expect(ofFailure('NotLocked', 'It is not locked.', SLICE).message).toBe(
+      'It is not locked. See what there is of the slice: sharelock show --distributor ARIA --month 2026-10',
+    )
+    expect(ofFailure('LockUnreachable', 'Valkey is silent.', SLICE).message).toBe('Valkey is silent.')
   })
 
   test("a stranger's rows or a damaged set is never a bare resume", () => {

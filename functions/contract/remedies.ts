@@ -1,5 +1,7 @@
-import { type FailureEntry, failureNamed, type RemedyCommand } from '../../functions/contract/failure-table.ts'
-import type { OperationErrorName, SliceName } from './operations.ts'
+import { type FailureEntry, failureNamed, type RemedyCommand } from './failure-table.ts'
+import type { Slice } from './words.ts'
+
+type SliceName = Pick<Slice, 'distributor' | 'month'>
 
 /** The options that name a slice in a command. */
 export const sliceOptions = ({ distributor, month }: SliceName): string =>
@@ -28,7 +30,7 @@ const UNKNOWN: Pick<FailureEntry, 'advice' | 'command'> = { advice: 'Look at the
 export type Remedy = { readonly advice: string; readonly command: string }
 
 /**
- * The remedy of a failure, for every face of the program.
+ * The remedy of a failure, for every face of the program and for subscribers.
  *
  * @param error a failure's name, or what Lambda or Step Functions called it
  * @param isOpen whether the slice has an open job
@@ -40,15 +42,3 @@ export const remedyOf = (error: string, slice: SliceName, isOpen: boolean): Reme
 
 /** The remedy as a sentence that ends with its command. */
 export const remedyText = ({ advice, command }: Remedy): string => `${advice}: ${command}`
-
-/**
- * What kind of refusal a failed run is, for anyone who waits for its end.
- *
- * @param isOpen whether the run has a job that is open
- */
-export const kindOfEnd = (error: string, isOpen: boolean): OperationErrorName => {
-  const { end, exit } = failureNamed(error) ?? { end: null, exit: 'Halted' }
-  const kind = end?.[isOpen ? 'later' : 'staging']
-  if (kind === 'Rejected') return exit === 'PlanMoved' ? exit : 'Rejected'
-  return kind === 'Refused' ? exit : 'Halted'
-}
