@@ -19,7 +19,7 @@ import { replace } from './sections/replace.ts'
 import { scale } from './sections/scale.ts'
 import type { Found, Section } from './sections/section.ts'
 import { snapshot } from './sections/snapshot.ts'
-import { stage } from './sections/stage.ts'
+import { staging } from './sections/staging.ts'
 
 /**
  * `npm run bench`: every section, then docs/benchmarks.md from all results there are. Ends with 1 if a section fails or
@@ -40,7 +40,7 @@ const SECTIONS: readonly Section[] = [
   scale,
   readers,
   lock,
-  stage,
+  staging,
   hostile,
 ]
 const NAMES = SECTIONS.map(({ name }) => name)

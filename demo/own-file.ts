@@ -1,5 +1,5 @@
 import { access, constants } from 'node:fs/promises'
-import { lineAndColumn, type Rejection } from '../functions/contract/source-rules.ts'
+import { lineAndColumn, type Rejection } from '../functions/contract/source-refusals.ts'
 import { table } from '../operator/format/table.ts'
 import { count, counted } from '../operator/format/text.ts'
 import { addDistributor, checkRegistered, checkSlice, type Day, startPlanned } from './day.ts'

@@ -25,7 +25,7 @@ export type Sizes = {
   readonly contentionS: number
   readonly starters: number
   /** Rows of the two files that are staged. */
-  readonly stage: readonly [number, number]
+  readonly staging: readonly [number, number]
 }
 
 export const FULL: Sizes = {
@@ -44,7 +44,7 @@ export const FULL: Sizes = {
   lockS: 3,
   contentionS: 15,
   starters: 100,
-  stage: [800_000, 3_200_000],
+  staging: [800_000, 3_200_000],
 }
 
 /** To see the benchmark work, not to measure anything. */
@@ -64,5 +64,5 @@ export const SMALL: Sizes = {
   lockS: 0.5,
   contentionS: 5,
   starters: 20,
-  stage: [20_000, 60_000],
+  staging: [20_000, 60_000],
 }

@@ -2,8 +2,8 @@ import { createReadStream } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3'
 import { chunkKey, Manifest, manifestKey } from '../../functions/contract/manifest.ts'
-import type { SourceRules } from '../../functions/contract/source-rules.ts'
-import { stageSource } from '../../functions/job/staging/read-source.ts'
+import type { SourceRules } from '../../functions/contract/source-refusals.ts'
+import { readSource } from '../../functions/job/staging/read-source.ts'
 import type { Stack } from '../../local/stack.ts'
 
 /** The rules every distributor of the benchmark has. */
@@ -15,7 +15,7 @@ export type StagedFile = { readonly manifest: Manifest; readonly bodies: readonl
 /** Stages a file in this process. */
 export const stageFile = async (path: string, chunkRowsMax?: number): Promise<StagedFile> => {
   const limits = chunkRowsMax === undefined ? {} : { chunkRowsMax }
-  const result = await stageSource(createReadStream(path), RULES, { limits })
+  const result = await readSource(createReadStream(path), RULES, { limits })
   if (!result.accepted) throw new Error(`${path}: ${JSON.stringify(result.rejection.errors[0])}`)
   const { manifest, body } = result.source
   return { manifest, bodies: manifest.chunks.map(({ number }) => body(number)) }

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { stageSource } from '../../functions/job/staging/read-source.ts'
+import { readSource } from '../../functions/job/staging/read-source.ts'
 import { generateRatios } from '../../local/generate.ts'
 import { atMost, ratio, whole } from '../harness/figures.ts'
 import { packageVersion } from '../harness/machine.ts'
@@ -49,7 +49,7 @@ type Reading = { readonly cpuSeconds: number; readonly verdict: string }
 
 const read = async (file: Buffer): Promise<Reading> => {
   const from = process.cpuUsage()
-  const result = await stageSource(pieces(file), RULES)
+  const result = await readSource(pieces(file), RULES)
   const { user, system } = process.cpuUsage(from)
   const verdict = result.accepted
     ? 'accepted'
@@ -58,7 +58,7 @@ const read = async (file: Buffer): Promise<Reading> => {
 }
 
 const measure = async (sizes: Sizes, say: Say): Promise<Found> => {
-  const good = Buffer.from([...generateRatios({ rows: sizes.stage[0] })].join(''))
+  const good = Buffer.from([...generateRatios({ rows: sizes.staging[0] })].join(''))
   const bytes = good.length
   // The first one pays for the compiler.
   await read(good)

@@ -2,7 +2,7 @@ import { Failure } from '../contract/failures.ts'
 import { StageSourceInput } from '../contract/messages.ts'
 import { type Slice, sliceName } from '../contract/words.ts'
 import { requireDigest } from '../job/expectation.ts'
-import { stage } from '../job/staging/stage.ts'
+import { makeStaged } from '../job/staging/make-staged.ts'
 import { type Run, task } from '../job/task.ts'
 import { findDistributor } from '../store/distributor.ts'
 import { knowsSource } from '../store/job/row.ts'
@@ -26,7 +26,7 @@ export const handler = task('StageSource', StageSourceInput, async ({ request, e
   const slice: Slice = { distributorId: distributor.id, distributor: request.distributor, month: request.month }
   const source = 'undo' in request.source ? { staged: await previousSource(run, slice) } : request.source
   if ('staged' in request.source) await requireKnown(run, slice, request.source.staged)
-  const staged = await stage(source, {
+  const staged = await makeStaged(source, {
     s3: run.s3,
     bucket: run.env.BUCKET,
     slice,

@@ -1,4 +1,4 @@
-import { lineAndColumn, type Rejection, type SourceError } from '../../functions/contract/source-rules.ts'
+import { lineAndColumn, type Rejection, type SourceError } from '../../functions/contract/source-refusals.ts'
 import { quoted } from '../../functions/contract/visible.ts'
 import { facts } from '../format/table.ts'
 import { count, counted } from '../format/text.ts'

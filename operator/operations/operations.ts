@@ -9,7 +9,7 @@ import type {
   Stopped,
   Unlocked,
 } from '../../functions/contract/reports.ts'
-import type { Rejection, SourceRules } from '../../functions/contract/source-rules.ts'
+import type { Rejection, SourceRules } from '../../functions/contract/source-refusals.ts'
 import type { Slice } from '../../functions/contract/words.ts'
 
 /**

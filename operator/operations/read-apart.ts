@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { messageOf } from '../../functions/contract/failures.ts'
-import type { SourceRules } from '../../functions/contract/source-rules.ts'
+import type { SourceRules } from '../../functions/contract/source-refusals.ts'
 import type { RowSet } from './difference.ts'
 import { READER_HEAP_MB, READING_MAX_MS, READINGS_AT_ONCE } from './limits.ts'
 import { type OnRows, OperationError, type Validation } from './operations.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { SourceRules } from '../../functions/contract/source-rules.ts'
-import { readSource } from './read-source.ts'
+import type { SourceRules } from '../../functions/contract/source-refusals.ts'
+import { checkSource } from './check-source.ts'
 import type { FromReader, ToReader } from './reading-messages.ts'
 
 /*
@@ -22,7 +22,7 @@ async function* asked(): AsyncGenerator<Buffer> {
   }
 }
 
-const { validation, source } = await readSource(asked(), workerData as SourceRules, (rows) =>
+const { validation, source } = await checkSource(asked(), workerData as SourceRules, (rows) =>
   tell({ kind: 'rows', rows }),
 )
 if (source !== null)

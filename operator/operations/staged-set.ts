@@ -1,15 +1,15 @@
 import pMap from 'p-map'
 import { isFailure } from '../../functions/contract/failures.ts'
 import { chunkKey, type Manifest, type ManifestChunk } from '../../functions/contract/manifest.ts'
-import type { SourceRules } from '../../functions/contract/source-rules.ts'
+import type { SourceRules } from '../../functions/contract/source-refusals.ts'
 import { csvOfStaged } from '../../functions/job/staging/judge-staged.ts'
 import { findHoles, readChunk, readChunks, readManifest, requireObjects } from '../../functions/store/s3/staged.ts'
+import { summaryOf } from './check-source.ts'
 import type { Clients } from './clients.ts'
 import { type RowSet, rowsOfStaged } from './difference.ts'
 import { calling } from './failures.ts'
 import { CALLS_AT_ONCE } from './limits.ts'
 import { type Reading, type ReadingOptions, readApart } from './read-apart.ts'
-import { summaryOf } from './read-source.ts'
 
 /*
  * Staged sources as an operator's client reads them. The names are looked at first: S3 answers "forbidden", and not

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import type { SourceRules } from '../../functions/contract/source-rules.ts'
+import type { SourceRules } from '../../functions/contract/source-refusals.ts'
 import { UPLOAD_BYTES_MAX } from './limits.ts'
 import { type OnRows, OperationError, type Validation } from './operations.ts'
 import { readApart } from './read-apart.ts'

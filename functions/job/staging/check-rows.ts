@@ -1,6 +1,6 @@
 import { formatUnits } from '../../contract/manifest.ts'
-import { checkSum } from '../../contract/source-file.ts'
-import { refuse, type SourceRules } from '../../contract/source-rules.ts'
+import { refuse, type SourceRules } from '../../contract/source-refusals.ts'
+import { checkSum } from '../../contract/source-values.ts'
 import type { SortedRows } from './row-table.ts'
 import type { SourceErrors } from './source-errors.ts'
 

@@ -1,5 +1,5 @@
 import { type CsvError, type CsvErrorCode, type InfoRecord, parse } from 'csv-parse'
-import { refuse, type SourceRule } from '../../contract/source-rules.ts'
+import { refuse, type SourceRule } from '../../contract/source-refusals.ts'
 import { LineCounter, lineBreaks } from './line-counter.ts'
 import { type SourceErrors, SourceUnreadable } from './source-errors.ts'
 

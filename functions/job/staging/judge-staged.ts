@@ -1,5 +1,5 @@
-import { SOURCE_COLUMNS, type SourceRules } from '../../contract/source-rules.ts'
-import { type StageOptions, type StageResult, stageSource } from './read-source.ts'
+import { SOURCE_COLUMNS, type SourceRules } from '../../contract/source-refusals.ts'
+import { type ReadOptions, type ReadResult, readSource } from './read-source.ts'
 
 /** The zeros at the end of a staged share, which always has six decimals; the point goes with the last of them. */
 const ZEROS_AT_END = /\.?0+$/gm
@@ -23,5 +23,5 @@ export async function* csvOfStaged(bodies: AsyncIterable<Buffer>): AsyncGenerato
 export const judgeStaged = (
   bodies: AsyncIterable<Buffer>,
   rules: SourceRules,
-  options: StageOptions = {},
-): Promise<StageResult> => stageSource(csvOfStaged(bodies), rules, options)
+  options: ReadOptions = {},
+): Promise<ReadResult> => readSource(csvOfStaged(bodies), rules, options)

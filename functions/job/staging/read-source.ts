@@ -13,7 +13,7 @@ import {
   SOURCE_ROWS_MAX,
   TRACK_ROWS_MAX,
 } from '../../contract/limits.ts'
-import { type Rejection, refuse, type SourceRules } from '../../contract/source-rules.ts'
+import { type Rejection, refuse, type SourceRules } from '../../contract/source-refusals.ts'
 import { checkRows } from './check-rows.ts'
 import { readRecords } from './csv-records.ts'
 import { cutChunks, type StagedSource } from './cut-chunks.ts'
@@ -24,7 +24,7 @@ import { SourceErrors } from './source-errors.ts'
 import { SourceReader } from './source-reader.ts'
 
 /** The limits of the contract; tests set smaller ones. */
-const STAGE_LIMITS = {
+const READ_LIMITS = {
   chunkRowsMax: CHUNK_ROWS_MAX,
   trackRowsMax: TRACK_ROWS_MAX,
   rowsMax: SOURCE_ROWS_MAX,
@@ -39,10 +39,10 @@ const STAGE_LIMITS = {
   errorsMax: REJECT_ERRORS_MAX,
   errorsCountedMax: ERRORS_COUNTED_MAX,
 }
-type StageLimits = typeof STAGE_LIMITS
+type ReadLimits = typeof READ_LIMITS
 
-export type StageOptions = {
-  readonly limits?: Partial<StageLimits>
+export type ReadOptions = {
+  readonly limits?: Partial<ReadLimits>
   /** Called now and then with the number of records read so far. */
   readonly onProgress?: ((records: number) => void) | undefined
 }
@@ -50,7 +50,7 @@ export type StageOptions = {
 /** What was seen of a file, whether it is accepted or not. */
 type SourceFacts = SourceFormat & { readonly records: number; readonly ignoredColumns: readonly string[] }
 
-export type StageResult =
+export type ReadResult =
   | { readonly accepted: true; readonly facts: SourceFacts; readonly source: StagedSource }
   | { readonly accepted: false; readonly facts: SourceFacts; readonly rejection: Rejection }
 
@@ -61,12 +61,12 @@ export type StageResult =
  * @param input the file's bytes, cut anywhere; it is closed in any case
  * @throws only what `input` throws
  */
-export const stageSource = async (
+export const readSource = async (
   input: AsyncIterable<Buffer>,
   rules: SourceRules,
-  options: StageOptions = {},
-): Promise<StageResult> => {
-  const limits = { ...STAGE_LIMITS, ...options.limits }
+  options: ReadOptions = {},
+): Promise<ReadResult> => {
+  const limits = { ...READ_LIMITS, ...options.limits }
   const format: SourceFormat = { compressed: false, encoding: 'ascii' }
   const errors = new SourceErrors(limits.errorsMax, limits.errorsCountedMax)
   const table = new RowTable(limits.distinctMax)
@@ -112,9 +112,9 @@ export type Verdict =
 export const validateFile = async (
   input: AsyncIterable<Buffer>,
   rules: SourceRules,
-  options: StageOptions = {},
+  options: ReadOptions = {},
 ): Promise<Verdict> => {
-  const result = await stageSource(input, rules, options)
+  const result = await readSource(input, rules, options)
   if (!result.accepted) return result
   const { rows, tracks, parties, shareSum, digest, chunks } = result.source.manifest
   const summary = { rows, tracks, parties, shareSum, chunks: chunks.length, digest }

@@ -5,10 +5,10 @@ import {
   type SourceError,
   type SourceRule,
   shortValue,
-} from '../../contract/source-rules.ts'
+} from '../../contract/source-refusals.ts'
 
 /**
- * Thrown where reading a file cannot go on: an undecodable byte, a truncated gzip. Caught inside the stage, which knows
+ * Thrown where reading a file cannot go on: an undecodable byte, a truncated gzip. Caught inside the reading, which knows
  * the line it has come to; it never leaves it.
  */
 export class SourceUnreadable extends Error {

@@ -1,4 +1,3 @@
-import { readIsrc, readPartyId, readRightType, readShare } from '../../contract/source-file.ts'
 import {
   type Refusal,
   refuse,
@@ -6,7 +5,8 @@ import {
   type SourceColumn,
   type SourceRule,
   type SourceRules,
-} from '../../contract/source-rules.ts'
+} from '../../contract/source-refusals.ts'
+import { readIsrc, readPartyId, readRightType, readShare } from '../../contract/source-values.ts'
 import { EndOfReading } from './csv-records.ts'
 import type { RowTable } from './row-table.ts'
 import type { SourceErrors } from './source-errors.ts'

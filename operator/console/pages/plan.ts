@@ -1,6 +1,6 @@
 import { html } from 'hono/html'
 import { executionNameOf } from '../../../functions/contract/execution.ts'
-import type { Rejection } from '../../../functions/contract/source-rules.ts'
+import type { Rejection } from '../../../functions/contract/source-refusals.ts'
 import { visible } from '../../../functions/contract/visible.ts'
 import { sliceName } from '../../../functions/contract/words.ts'
 import { count } from '../../format/text.ts'

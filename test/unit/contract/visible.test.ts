@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { refuse } from '../../../functions/contract/source-rules.ts'
+import { refuse } from '../../../functions/contract/source-refusals.ts'
 import { quoted, visible, visibleJson } from '../../../functions/contract/visible.ts'
 
 test.each([

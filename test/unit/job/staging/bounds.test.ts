@@ -2,8 +2,8 @@ import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { BLANK_LINES_FREE, ERRORS_COUNTED_MAX, RECORD_CHARS_MAX } from '../../../../functions/contract/limits.ts'
-import { stageSource } from '../../../../functions/job/staging/read-source.ts'
-import { AT_MOST, cutAt, HEADER, linesOf, stageText, verdictsOf } from '../../../support/stage.ts'
+import { readSource } from '../../../../functions/job/staging/read-source.ts'
+import { AT_MOST, cutAt, HEADER, linesOf, stageText, verdictsOf } from '../../../support/staging.ts'
 
 /* A file costs by its bytes, whatever is in them. Counted is work (objects, bytes taken), never seconds. */
 
@@ -43,7 +43,7 @@ describe('a refused record', () => {
 describe('errors without end', () => {
   test('end the reading, and the report says where', async () => {
     const { file, taken } = endless(HEADER, 'a\n'.repeat(1_000))
-    const result = await stageSource(file, AT_MOST)
+    const result = await readSource(file, AT_MOST)
     expect(result).toMatchObject({
       accepted: false,
       rejection: { total: ERRORS_COUNTED_MAX, stoppedAtLine: ERRORS_COUNTED_MAX + 1 },
@@ -70,7 +70,7 @@ describe('blank lines', () => {
     ['of a zero-width no-break space', '\ufeff\n'],
   ])('%s without end are refused before they are read to it', async (_, line) => {
     const { file, taken } = endless(HEADER + ROW, line.repeat(10_000))
-    expect(verdictsOf(await stageSource(file, AT_MOST))).toEqual([expect.stringMatching(/^\d+:- blank-lines$/)])
+    expect(verdictsOf(await readSource(file, AT_MOST))).toEqual([expect.stringMatching(/^\d+:- blank-lines$/)])
     expect(taken()).toBeLessThan(BLANK_LINES_FREE / 10_000 + 20)
   })
 
@@ -101,14 +101,14 @@ describe('a line without end', () => {
   ])('of %s is refused within a few pieces', async (_, text) => {
     const opened = text === '""' ? '"' : ''
     const { file, taken } = endless(`${HEADER}${ROW}KRA012600002,${opened}`, text.repeat(10_000))
-    const verdicts = verdictsOf(await stageSource(file, AT_MOST))
+    const verdicts = verdictsOf(await readSource(file, AT_MOST))
     expect(verdicts).toEqual([expect.stringMatching(/^3:(-|\d+) record-length$/)])
     expect(taken()).toBeLessThan(5)
   })
 
   test('inside quotes, of line breaks, is refused within a few pieces', async () => {
     const { file, taken } = endless(`${HEADER}${ROW}KRA012600002,"`, '\n'.repeat(10_000))
-    expect(verdictsOf(await stageSource(file, AT_MOST))).toEqual(['3:2 record-length'])
+    expect(verdictsOf(await readSource(file, AT_MOST))).toEqual(['3:2 record-length'])
     expect(taken()).toBeLessThan(5)
   })
 
@@ -116,7 +116,7 @@ describe('a line without end', () => {
     const limits = { recordCharsMax: 30, columnsMax: 5 }
     const text = Buffer.from(`${HEADER}${ROW}${','.repeat(200)}`)
     for (let offset = 0; offset <= text.length; offset++) {
-      const result = await stageSource(cutAt(text, offset), AT_MOST, { limits })
+      const result = await readSource(cutAt(text, offset), AT_MOST, { limits })
       expect(verdictsOf(result)).toEqual(['3:- record-length'])
     }
   })

@@ -3,8 +3,8 @@ import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import iconv from 'iconv-lite'
 import { describe, expect, test } from 'vitest'
-import { stageSource } from '../../../../functions/job/staging/read-source.ts'
-import { AT_MOST, cutAt, errorsOf, linesOf, stageText, verdictsOf } from '../../../support/stage.ts'
+import { readSource } from '../../../../functions/job/staging/read-source.ts'
+import { AT_MOST, cutAt, errorsOf, linesOf, stageText, verdictsOf } from '../../../support/staging.ts'
 
 const TEXT =
   '제목,isrc,right_type,party_id,share\r\n' +
@@ -38,7 +38,7 @@ const FILES: Record<string, { bytes: Buffer; encoding: string; compressed?: bool
 describe('a file', () => {
   test.each(Object.entries(FILES))('in %s is cut at every byte offset and stays the same', async (_, file) => {
     for (let offset = 0; offset <= file.bytes.length; offset++) {
-      const result = await stageSource(cutAt(file.bytes, offset), AT_MOST)
+      const result = await readSource(cutAt(file.bytes, offset), AT_MOST)
       expect(linesOf(result), `cut at ${offset}`).toBe(STAGED)
       expect(result.facts).toMatchObject({ encoding: file.encoding, compressed: file.compressed ?? false, records: 2 })
       expect(result.facts.ignoredColumns).toEqual(['제목'])
@@ -48,7 +48,7 @@ describe('a file', () => {
   test('in one-byte pieces is the same in every encoding and has one address', async () => {
     const addresses = new Set<string>()
     for (const { bytes } of Object.values(FILES)) {
-      const result = await stageSource(cutAt(bytes, ...bytes.keys()), AT_MOST)
+      const result = await readSource(cutAt(bytes, ...bytes.keys()), AT_MOST)
       expect(linesOf(result)).toBe(STAGED)
       if (result.accepted) addresses.add(result.source.manifest.digest)
     }
@@ -63,7 +63,7 @@ describe('a file', () => {
   test('shows a Hangul value in its errors as it is in the file, wherever it is cut', async () => {
     const bytes = iconv.encode('isrc,right_type,party_id,share\nKRA012600001,PERF,뷁홍길동,1\n', 'cp949')
     for (let offset = 0; offset <= bytes.length; offset++) {
-      const [error] = errorsOf(await stageSource(cutAt(bytes, offset), AT_MOST))
+      const [error] = errorsOf(await readSource(cutAt(bytes, offset), AT_MOST))
       expect(error).toMatchObject({ line: 2, column: 3, rule: 'party-format', value: '뷁홍길동' })
     }
   })
@@ -77,7 +77,7 @@ describe('CP949', () => {
     const head = `isrc,right_type,party_id,share,title\n${rows(80_000)}\n`
     expect(head.length).toBeGreaterThan(2_000_000)
     const bytes = Buffer.concat([Buffer.from(head), iconv.encode('KRA012699999,P,A,1,가나다\n', 'cp949')])
-    const result = await stageSource(cutAt(bytes, 65_536, 131_072, 1_000_000), AT_MOST)
+    const result = await readSource(cutAt(bytes, 65_536, 131_072, 1_000_000), AT_MOST)
     expect(result.facts.encoding).toBe('cp949')
     expect(result.accepted && result.source.manifest.rows).toBe(80_001)
   })
@@ -105,7 +105,7 @@ describe('CP949', () => {
       damage,
     ])
     for (let offset = 0; offset <= bytes.length; offset++) {
-      const result = await stageSource(cutAt(bytes, offset), AT_MOST)
+      const result = await readSource(cutAt(bytes, offset), AT_MOST)
       expect(verdictsOf(result)).toEqual(['4:- encoding'])
     }
   })
@@ -146,7 +146,7 @@ describe('an undecodable file', () => {
     ['UTF-16 without a BOM', Buffer.from(head, 'utf16le'), '1:- encoding'],
   ])('of %s is refused with the line, wherever it is cut', async (_, bytes, verdict) => {
     for (let offset = 0; offset <= bytes.length; offset++) {
-      const result = await stageSource(cutAt(bytes, offset), AT_MOST)
+      const result = await readSource(cutAt(bytes, offset), AT_MOST)
       expect(verdictsOf(result), `cut at ${offset}`).toEqual([verdict])
     }
   })
@@ -158,12 +158,12 @@ describe('gzip', () => {
   test('bytes behind a zero byte after a member are never dropped without a word', async () => {
     const second = gzipSync('KRA012600009,PERFORMANCE,KOMCA.9,50\n')
     for (const bytes of [Buffer.concat([zipped, Buffer.alloc(1), second]), Buffer.concat([zipped, Buffer.alloc(512)])])
-      expect(errorsOf(await stageSource(cutAt(bytes), AT_MOST)).map(({ rule }) => rule)).toContain('gzip-damaged')
+      expect(errorsOf(await readSource(cutAt(bytes), AT_MOST)).map(({ rule }) => rule)).toContain('gzip-damaged')
   })
 
   test('that ends anywhere before its end is refused by name', async () => {
     for (let length = 2; length < zipped.length; length++) {
-      const result = await stageSource(cutAt(zipped.subarray(0, length)), AT_MOST)
+      const result = await readSource(cutAt(zipped.subarray(0, length)), AT_MOST)
       expect(
         errorsOf(result).map(({ rule }) => rule),
         `${length} bytes`,
@@ -175,13 +175,13 @@ describe('gzip', () => {
     const changed = Buffer.from(zipped)
     changed[zipped.length - 6] = (changed[zipped.length - 6] ?? 0) ^ 1
     for (const bytes of [changed, Buffer.concat([zipped, Buffer.from('more')])]) {
-      expect(errorsOf(await stageSource(cutAt(bytes), AT_MOST)).map(({ rule }) => rule)).toContain('gzip-damaged')
+      expect(errorsOf(await readSource(cutAt(bytes), AT_MOST)).map(({ rule }) => rule)).toContain('gzip-damaged')
     }
   })
 
   test('that unpacks to more than a file may have is refused without being unpacked to its end', async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000, 'x'))
-    const result = await stageSource(cutAt(bomb), AT_MOST, { limits: { bytesMax: 1_000_000, recordCharsMax: 1e9 } })
+    const result = await readSource(cutAt(bomb), AT_MOST, { limits: { bytesMax: 1_000_000, recordCharsMax: 1e9 } })
     expect(verdictsOf(result)).toEqual(['1:- file-bytes'])
   })
 
@@ -193,7 +193,7 @@ describe('gzip', () => {
         throw failure
       })(),
     )
-    await expect(stageSource(broken, AT_MOST)).rejects.toBe(failure)
+    await expect(readSource(broken, AT_MOST)).rejects.toBe(failure)
   })
 })
 
@@ -209,7 +209,7 @@ describe('decoding', () => {
           const text = `\ufeffisrc,right_type,party_id,share,"t${name}"\nKRA012600001,P,A,1,"${name}"\n`
           const bytes = Buffer.from(text, encoding as BufferEncoding)
           const places = cuts.filter((cut) => cut <= bytes.length).toSorted((a, b) => a - b)
-          const result = await stageSource(cutAt(bytes, ...places), AT_MOST)
+          const result = await readSource(cutAt(bytes, ...places), AT_MOST)
           expect(linesOf(result)).toBe('KRA012600001\tP\tA\t1.000000\n')
           expect(result.facts.ignoredColumns).toEqual([`t${name}`])
         },
@@ -236,7 +236,7 @@ describe('bytes that may be UTF-8', () => {
     }
   }
   const stageCut = (file: Buffer, places: number[]) =>
-    stageSource(cutAt(file, ...places.filter((at) => at <= file.length).toSorted((a, b) => a - b)), AT_MOST)
+    readSource(cutAt(file, ...places.filter((at) => at <= file.length).toSorted((a, b) => a - b)), AT_MOST)
 
   test('are taken behind a byte order mark exactly if they are, and otherwise refused with the line', async () => {
     await fc.assert(

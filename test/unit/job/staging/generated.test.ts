@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
-import { stageSource } from '../../../../functions/job/staging/read-source.ts'
+import { readSource } from '../../../../functions/job/staging/read-source.ts'
 import { correct, csvOf, generateRatios, generateTracks } from '../../../../local/generate.ts'
-import { AT_MOST, EXACT, linesOf } from '../../../support/stage.ts'
+import { AT_MOST, EXACT, linesOf } from '../../../support/staging.ts'
 
 const textOf = (pieces: Iterable<string>): string => [...pieces].join('')
 const rowsOf = (text: string): string[][] =>
@@ -13,7 +13,7 @@ const rowsOf = (text: string): string[][] =>
     .slice(1)
     .map((line) => line.split(','))
 const stagedOf = (pieces: Iterable<string>, rules = EXACT) =>
-  stageSource(
+  readSource(
     Readable.from(
       (function* () {
         for (const piece of pieces) yield Buffer.from(piece)

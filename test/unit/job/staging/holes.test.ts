@@ -10,10 +10,10 @@ import { type FauxqsServer, startFauxqs } from 'fauxqs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Failure, isFailure } from '../../../../functions/contract/failures.ts'
 import { chunkKey, type Manifest, manifestKey } from '../../../../functions/contract/manifest.ts'
-import type { SourceRules } from '../../../../functions/contract/source-rules.ts'
+import type { SourceRules } from '../../../../functions/contract/source-refusals.ts'
 import { cutChunks } from '../../../../functions/job/staging/cut-chunks.ts'
+import { makeStaged } from '../../../../functions/job/staging/make-staged.ts'
 import { RowTable } from '../../../../functions/job/staging/row-table.ts'
-import { stage } from '../../../../functions/job/staging/stage.ts'
 import { findHoles, readChunks, requireObjects } from '../../../../functions/store/s3/staged.ts'
 import { writeStaged } from '../../../../functions/store/s3/write-staged.ts'
 
@@ -109,12 +109,12 @@ const HOLES: [string, string, () => Promise<unknown>][] = [
 describe.each(HOLES)('where %s', (_, damagedKey, damage) => {
   test('the staged source is refused by name before a job can begin, and staging the same rows again closes the hole', async () => {
     await damage()
-    const failure = await failureOf(stage({ staged: digest }, context()))
+    const failure = await failureOf(makeStaged({ staged: digest }, context()))
     expect(failure.name).toBe('StagedSourceDamaged')
     expect(failure.message).toContain(`The staged object ${damagedKey} `)
     await writeStaged(s3, BUCKET, manifest, body)
     await isWhole()
-    expect(await stage({ staged: digest }, context())).toMatchObject({ digest, chunks: CHUNKS })
+    expect(await makeStaged({ staged: digest }, context())).toMatchObject({ digest, chunks: CHUNKS })
   })
 })
 
@@ -199,11 +199,11 @@ describe('reading all of a set', () => {
     ['parties', 3],
   ])('refuses a manifest whose %s its objects do not come to', async (total, value) => {
     await put(manifestKey(digest), JSON.stringify({ ...manifest, [total]: value }))
-    const failure = await failureOf(stage({ staged: digest }, context()))
+    const failure = await failureOf(makeStaged({ staged: digest }, context()))
     expect(failure.name).toBe('StagedSourceDamaged')
     expect(failure.message).toContain(`promises ${value} as its ${total}`)
     await writeStaged(s3, BUCKET, manifest, body)
-    expect(await stage({ staged: digest }, context())).toMatchObject({ digest })
+    expect(await makeStaged({ staged: digest }, context())).toMatchObject({ digest })
   })
 })
 
@@ -212,7 +212,7 @@ describe("today's rules", () => {
     const rows = shares.map((share, n) => `KRA012600001,P,${party}${n},${share}\n`).join('')
     const name = `incoming/${createHash('sha256').update(rows).digest('hex')}.csv`
     await put(name, `isrc,right_type,party_id,share\n${rows}`)
-    return (await stage({ key: name }, context(rules))).digest
+    return (await makeStaged({ key: name }, context(rules))).digest
   }
 
   test.each<[string, string, Partial<SourceRules>, readonly string[]]>([
@@ -220,8 +220,8 @@ describe("today's rules", () => {
     ['party ids', 'is not an IPI name number', { partyScheme: 'ipi' }, ['50', '50']],
   ])('about %s refuse a set that was staged under other ones', async (_, sentence, changed, shares) => {
     const before = await staged(shares)
-    expect(await stage({ staged: before }, context())).toMatchObject({ digest: before })
-    const failure = await failureOf(stage({ staged: before }, context({ ...AT_MOST, ...changed })))
+    expect(await makeStaged({ staged: before }, context())).toMatchObject({ digest: before })
+    const failure = await failureOf(makeStaged({ staged: before }, context({ ...AT_MOST, ...changed })))
     expect(failure.name).toBe('SourceRejected')
     expect(failure.message).toContain(`the staged source ${before}, judged by the distributor's rules of today, has`)
     expect(failure.message).toContain(sentence)
@@ -237,6 +237,6 @@ describe("today's rules", () => {
   ])('take the decimals of a set written with %s for what the file had, and accept it again', async (_, shares) => {
     const exact = { ...AT_MOST, sumRule: 'exact' } as const
     const accepted = await staged(shares, exact, 'Q')
-    expect(await stage({ staged: accepted }, context(exact))).toMatchObject({ digest: accepted })
+    expect(await makeStaged({ staged: accepted }, context(exact))).toMatchObject({ digest: accepted })
   })
 })

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { RECORD_CHARS_MAX } from '../../../../functions/contract/limits.ts'
-import { stageSource, validateFile } from '../../../../functions/job/staging/read-source.ts'
-import { AT_MOST, cutAt, EXACT, errorsOf, HEADER, linesOf, stageText, verdictsOf } from '../../../support/stage.ts'
+import { readSource, validateFile } from '../../../../functions/job/staging/read-source.ts'
+import { AT_MOST, cutAt, EXACT, errorsOf, HEADER, linesOf, stageText, verdictsOf } from '../../../support/staging.ts'
 
 describe('a header', () => {
   test('may have any case, any order, spaces and further columns, which are named', async () => {
@@ -45,7 +45,7 @@ describe('lines', () => {
   test.each(['\n', '\r\n', '\r'])('that end with %j leave nothing of it in a value', async (end) => {
     const text = `${HEADER}KRA012600001,P,A,1\nKRA012600002,P,"B",2`.replaceAll('\n', end)
     for (let offset = 0; offset <= text.length; offset++) {
-      const result = await stageSource(cutAt(Buffer.from(text), offset), AT_MOST)
+      const result = await readSource(cutAt(Buffer.from(text), offset), AT_MOST)
       expect(linesOf(result)).toBe('KRA012600001\tP\tA\t1.000000\nKRA012600002\tP\tB\t2.000000\n')
     }
   })
@@ -59,7 +59,7 @@ describe('lines', () => {
       '\n' + // 12
       'KRA012600001,P,A,,\n' // 13
     for (let offset = 0; offset <= text.length; offset++) {
-      const result = await stageSource(cutAt(Buffer.from(text), offset), AT_MOST)
+      const result = await readSource(cutAt(Buffer.from(text), offset), AT_MOST)
       expect(verdictsOf(result)).toEqual(['3:4 share-format', '9:4 share-format', '13:4 share-blank'])
     }
   })
@@ -86,7 +86,7 @@ describe('a record', () => {
       yield Buffer.from(`${HEADER}KRA012600001,P,"A,1\n`)
       for (; pieces < 1_000; pieces++) yield Buffer.from('KRA012600001,P,A,1\n'.repeat(1_000))
     }
-    const result = await stageSource(file(), AT_MOST)
+    const result = await readSource(file(), AT_MOST)
     expect(verdictsOf(result)).toEqual(['2:3 record-length'])
     expect(pieces).toBeLessThan(3)
   })
@@ -211,15 +211,15 @@ describe('validateFile', () => {
   })
 })
 
-describe('the stage', () => {
+describe('reading', () => {
   test('tells how far it is and closes its input, also when it stops early', async () => {
     const seen: number[] = []
     const pieces = Array.from({ length: 5 }, (_, n) => Buffer.from(n === 0 ? HEADER : `KRA01260000${n},P,A,1\n`))
-    await stageSource(Readable.from(pieces), AT_MOST, { onProgress: (records) => seen.push(records) })
+    await readSource(Readable.from(pieces), AT_MOST, { onProgress: (records) => seen.push(records) })
     expect(seen.at(-1)).toBeGreaterThanOrEqual(3)
     expect(seen).toEqual(seen.toSorted((a, b) => a - b))
     const stopped = Readable.from([Buffer.from('a,b\n'), ...pieces])
-    await stageSource(stopped, AT_MOST)
+    await readSource(stopped, AT_MOST)
     expect(stopped.destroyed).toBe(true)
   })
 
@@ -229,6 +229,6 @@ describe('the stage', () => {
       yield Buffer.from(`${HEADER}KRA012600001,P,A,1\n`)
       throw failure
     }
-    await expect(stageSource(broken(), AT_MOST)).rejects.toBe(failure)
+    await expect(readSource(broken(), AT_MOST)).rejects.toBe(failure)
   })
 })

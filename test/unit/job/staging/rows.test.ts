@@ -10,13 +10,13 @@ import {
 } from '../../../../functions/contract/limits.ts'
 import { Manifest } from '../../../../functions/contract/manifest.ts'
 import { isrcNumber, isrcText } from '../../../../functions/job/staging/isrc-number.ts'
-import type { StageResult } from '../../../../functions/job/staging/read-source.ts'
+import type { ReadResult } from '../../../../functions/job/staging/read-source.ts'
 import { sortOrder } from '../../../../functions/job/staging/sort-order.ts'
-import { AT_MOST, EXACT, errorsOf, HEADER, linesOf, stageText, verdictsOf } from '../../../support/stage.ts'
+import { AT_MOST, EXACT, errorsOf, HEADER, linesOf, stageText, verdictsOf } from '../../../support/staging.ts'
 
 type Row = { isrc: string; rightType: string; party: string; units: number }
 
-const manifestOf = (result: StageResult): Manifest => {
+const manifestOf = (result: ReadResult): Manifest => {
   if (!result.accepted) throw new Error(JSON.stringify(result.rejection.errors[0]))
   return result.source.manifest
 }

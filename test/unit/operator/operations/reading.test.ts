@@ -3,7 +3,7 @@ import { TASKS } from '../../../../functions/contract/tasks.ts'
 import { generateRatios } from '../../../../local/generate.ts'
 import { READING_MAX_MS, READINGS_AT_ONCE } from '../../../../operator/operations/limits.ts'
 import { readApart } from '../../../../operator/operations/read-apart.ts'
-import { AT_MOST, HEADER, linesOf, stageText } from '../../../support/stage.ts'
+import { AT_MOST, HEADER, linesOf, stageText } from '../../../support/staging.ts'
 
 /* A file is read in a thread of its own: nothing in it keeps the one that waits from answering. */
 

@@ -1,6 +1,6 @@
 import { SHARE_DECIMALS, SHARE_SUM_MAX_UNITS, SUM_TOLERANCE_MAX_UNITS } from './limits.ts'
 import { formatUnits } from './manifest.ts'
-import { type Refusal, refuse, type SourceRule } from './source-rules.ts'
+import { type Refusal, refuse, type SourceRule } from './source-refusals.ts'
 import type { PartyScheme, SumRule } from './words.ts'
 
 /**

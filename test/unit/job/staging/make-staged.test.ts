@@ -13,11 +13,11 @@ import { type FauxqsServer, startFauxqs } from 'fauxqs'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { Failure } from '../../../../functions/contract/failures.ts'
 import { chunkKey, Manifest, manifestKey } from '../../../../functions/contract/manifest.ts'
-import { stage } from '../../../../functions/job/staging/stage.ts'
+import { makeStaged } from '../../../../functions/job/staging/make-staged.ts'
 import { readChunk, readManifest } from '../../../../functions/store/s3/staged.ts'
 import { openSource } from '../../../../functions/store/s3/uploaded.ts'
 import { writeStaged } from '../../../../functions/store/s3/write-staged.ts'
-import { AT_MOST, EXACT, HEADER } from '../../../support/stage.ts'
+import { AT_MOST, EXACT, HEADER } from '../../../support/staging.ts'
 
 const BUCKET = 'sharelock-stage'
 const SLICE = { distributorId: 1, distributor: 'ARIA', month: '2026-10' }
@@ -67,10 +67,10 @@ const failureOf = async (work: Promise<unknown>): Promise<Failure> => {
 
 const context = (execution: string, rules = AT_MOST) => ({ s3, bucket: BUCKET, slice: SLICE, rules, execution })
 
-describe('stage', () => {
+describe('makeStaged', () => {
   test('writes the chunks and the manifest of a good file and says what they hold', async () => {
     await put('incoming/good.csv', GOOD)
-    const staged = await stage({ key: 'incoming/good.csv' }, context('first', EXACT))
+    const staged = await makeStaged({ key: 'incoming/good.csv' }, context('first', EXACT))
     expect(staged).toEqual({ digest: staged.digest, rows: 3, shareSum: '200.000000', chunks: 1 })
     expect(await get(`staged/${staged.digest}/000000.tsv`)).toBe(STAGED)
     const manifest = Manifest.parse(JSON.parse(await get(`staged/${staged.digest}/manifest.json`)))
@@ -81,16 +81,16 @@ describe('stage', () => {
       bytes: STAGED.length,
     })
     expect(await readManifest(s3, BUCKET, staged.digest)).toEqual(manifest)
-    expect(await stage({ staged: staged.digest }, context('undo'))).toEqual(staged)
+    expect(await makeStaged({ staged: staged.digest }, context('undo'))).toEqual(staged)
   })
 
   test('writes nothing where the same content is staged already, and only what is missing where it has a hole', async () => {
     await put('incoming/once.csv', `${HEADER}KRA012600009,P,A,1\n`)
-    const { digest } = await stage({ key: 'incoming/once.csv' }, context('one'))
+    const { digest } = await makeStaged({ key: 'incoming/once.csv' }, context('one'))
     await put('incoming/again.csv', `share,isrc,party_id,right_type\r\n1.0,KR-A01-26-00009,A,p\r\n`)
     const written = async (): Promise<string[]> => {
       const send = vi.spyOn(s3, 'send')
-      expect((await stage({ key: 'incoming/again.csv' }, context('two'))).digest).toBe(digest)
+      expect((await makeStaged({ key: 'incoming/again.csv' }, context('two'))).digest).toBe(digest)
       const puts = send.mock.calls.map(([command]) => command).filter((command) => command instanceof PutObjectCommand)
       send.mockRestore()
       return puts.map(({ input }) => input.Key ?? '')
@@ -108,7 +108,7 @@ describe('stage', () => {
     const bad = Array.from({ length: 150 }, (_, n) => `KRA012600001,P,A${n},33.3%\n`).join('')
     await put('incoming/bad.csv', HEADER + bad)
     const execution = 'arn:aws:states:ap-northeast-2:000000000000:execution:sharelock:ARIA-2026-10-1'
-    const failure = await failureOf(stage({ key: 'incoming/bad.csv' }, context(execution)))
+    const failure = await failureOf(makeStaged({ key: 'incoming/bad.csv' }, context(execution)))
     expect(failure.name).toBe('SourceRejected')
     expect(failure.message).toBe(
       'ARIA 2026-10: the file incoming/bad.csv has 150 errors and nothing was changed: ' +
@@ -136,27 +136,27 @@ describe('stage', () => {
   test('repeated by the same execution writes the same report', async () => {
     await put('incoming/empty.csv', Buffer.alloc(0))
     for (let run = 0; run < 2; run++) {
-      const failure = await failureOf(stage({ key: 'incoming/empty.csv' }, context('empty-run')))
+      const failure = await failureOf(makeStaged({ key: 'incoming/empty.csv' }, context('empty-run')))
       expect(failure.message).toContain('has 1 error and nothing was changed: the file has no row of shares.')
     }
     expect(await keys('rejected/ARIA/2026-10/empty-run')).toEqual(['rejected/ARIA/2026-10/empty-run.json'])
   })
 
   test('of a file that is not there says so', async () => {
-    const failure = await failureOf(stage({ key: 'incoming/none.csv' }, context('none')))
+    const failure = await failureOf(makeStaged({ key: 'incoming/none.csv' }, context('none')))
     expect(failure.name).toBe('SourceMissing')
     expect(failure.message).toContain('incoming/none.csv')
   })
 
   test('of a staged source that is not there says so', async () => {
-    const failure = await failureOf(stage({ staged: 'a'.repeat(64) }, context('none')))
+    const failure = await failureOf(makeStaged({ staged: 'a'.repeat(64) }, context('none')))
     expect(failure.name).toBe('StagedSourceDamaged')
   })
 
   test('tells how far it has read', async () => {
     await put('incoming/progress.csv', GOOD)
     const seen: number[] = []
-    await stage(
+    await makeStaged(
       { key: 'incoming/progress.csv' },
       { ...context('progress'), onProgress: (records) => seen.push(records) },
     )
@@ -166,7 +166,7 @@ describe('stage', () => {
   test('names its report after the execution, in characters of a key and shortened', async () => {
     await put('incoming/bad/3.csv', `${HEADER}${[1, 2, 3].map((n) => `KRA012600001,P,A${n},x\n`).join('')}`)
     const report = async (execution: string): Promise<string | undefined> => {
-      const { message } = await failureOf(stage({ key: 'incoming/bad/3.csv' }, context(execution)))
+      const { message } = await failureOf(makeStaged({ key: 'incoming/bad/3.csv' }, context(execution)))
       expect(message).toContain('has 3 errors')
       expect(message).not.toContain('more')
       return /rejected\/ARIA\/2026-10\/(.*)\.json$/.exec(message)?.[1]
@@ -176,7 +176,7 @@ describe('stage', () => {
   })
 
   test('of a bucket that is not there is no missing file', async () => {
-    const lost = stage({ key: 'incoming/good.csv' }, { ...context('lost'), bucket: 'no-such-bucket' })
+    const lost = makeStaged({ key: 'incoming/good.csv' }, { ...context('lost'), bucket: 'no-such-bucket' })
     await expect(lost).rejects.not.toMatchObject({ name: 'SourceMissing' })
   })
 
@@ -321,7 +321,7 @@ describe('a storage outage', () => {
       response.write(GOOD.slice(0, HEADER.length + 'KRA012600002,P,A,100\n'.length), () => response.destroy())
     }
     await withServer(half, async (client) => {
-      const failure = await failureOf(stage({ key: 'incoming/file.csv' }, { ...context('half'), s3: client }))
+      const failure = await failureOf(makeStaged({ key: 'incoming/file.csv' }, { ...context('half'), s3: client }))
       expect(failure.name).toBe('StorageUnreachable')
     })
   })

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { parse } from 'csv-parse'
-import { stageSource } from '../../functions/job/staging/read-source.ts'
+import { readSource } from '../../functions/job/staging/read-source.ts'
 import { RULES } from '../harness/staged-file.ts'
 
 /** What one pass over a file took. `cpuSeconds` does not depend on what else the machine does. */
@@ -14,8 +14,8 @@ export type Pass = {
 }
 
 /** Staging: decoding, every rule, the sort, and the making of all chunk bodies, twice. */
-const stage = async (path: string): Promise<number> => {
-  const result = await stageSource(createReadStream(path), RULES)
+const staging = async (path: string): Promise<number> => {
+  const result = await readSource(createReadStream(path), RULES)
   if (!result.accepted) throw new Error(JSON.stringify(result.rejection.errors[0]))
   const { manifest, body } = result.source
   let bytes = 0
@@ -37,7 +37,7 @@ const bareParse = async (path: string): Promise<number> => {
   return rows
 }
 
-const PASSES = { stage, 'bare csv-parse': bareParse }
+const PASSES = { staging, 'bare csv-parse': bareParse }
 export type PassName = keyof typeof PASSES
 
 /** Runs a pass in a process of its own, so that its peak memory is its own. */

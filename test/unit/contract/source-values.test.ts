@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { checkSum, readIsrc, readPartyId, readRightType, readShare } from '../../../functions/contract/source-file.ts'
-import { SOURCE_RULES, shortValue } from '../../../functions/contract/source-rules.ts'
+import { SOURCE_RULES, shortValue } from '../../../functions/contract/source-refusals.ts'
+import { checkSum, readIsrc, readPartyId, readRightType, readShare } from '../../../functions/contract/source-values.ts'
 
 const ruleOf = (result: unknown): string =>
   typeof result === 'object' && result !== null && 'rule' in result ? String(result.rule) : 'accepted'

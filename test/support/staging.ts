@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
-import type { SourceError, SourceRules } from '../../functions/contract/source-rules.ts'
-import { type StageOptions, type StageResult, stageSource } from '../../functions/job/staging/read-source.ts'
+import type { SourceError, SourceRules } from '../../functions/contract/source-refusals.ts'
+import { type ReadOptions, type ReadResult, readSource } from '../../functions/job/staging/read-source.ts'
 
 export const AT_MOST: SourceRules = { sumRule: 'at-most', partyScheme: 'opaque' }
 export const EXACT: SourceRules = { sumRule: 'exact', partyScheme: 'opaque' }
@@ -15,22 +15,22 @@ export const cutAt = (bytes: Buffer, ...places: number[]): Readable => {
 export const stageText = (
   text: string | Buffer,
   rules: SourceRules = AT_MOST,
-  options?: StageOptions,
-): Promise<StageResult> => stageSource(cutAt(Buffer.from(text as string)), rules, options)
+  options?: ReadOptions,
+): Promise<ReadResult> => readSource(cutAt(Buffer.from(text as string)), rules, options)
 
 /** The staged lines of a file that must be accepted. */
-export const linesOf = (result: StageResult): string => {
+export const linesOf = (result: ReadResult): string => {
   if (!result.accepted) throw new Error(`refused: ${JSON.stringify(result.rejection.errors.slice(0, 3))}`)
   const { manifest, body } = result.source
   return manifest.chunks.map((chunk) => body(chunk.number).toString('latin1')).join('')
 }
 
 /** The errors of a file that must be refused. */
-export const errorsOf = (result: StageResult): readonly SourceError[] => {
+export const errorsOf = (result: ReadResult): readonly SourceError[] => {
   if (result.accepted) throw new Error('accepted')
   return result.rejection.errors
 }
 
 /** `line:column rule` of each error. */
-export const verdictsOf = (result: StageResult): string[] =>
+export const verdictsOf = (result: ReadResult): string[] =>
   errorsOf(result).map(({ line, column, rule }) => `${line ?? '-'}:${column ?? '-'} ${rule}`)

@@ -3,25 +3,25 @@ import { rejectKey } from '../../contract/execution.ts'
 import { Failure } from '../../contract/failures.ts'
 import { type Manifest, manifestKey } from '../../contract/manifest.ts'
 import type { Source, Staged } from '../../contract/messages.ts'
-import { lineAndColumn, type SourceError, type SourceRules } from '../../contract/source-rules.ts'
+import { lineAndColumn, type SourceError, type SourceRules } from '../../contract/source-refusals.ts'
 import { type Slice, sliceName } from '../../contract/words.ts'
 import { readChunks, readManifest, stagedDamaged } from '../../store/s3/staged.ts'
 import { openSource, writeRejectReport } from '../../store/s3/uploaded.ts'
 import { writeStaged } from '../../store/s3/write-staged.ts'
 import { judgeStaged } from './judge-staged.ts'
-import { type StageOptions, type StageResult, stageSource } from './read-source.ts'
+import { type ReadOptions, type ReadResult, readSource } from './read-source.ts'
 
 /** Errors repeated in the failure itself; the report holds the others. */
 const ERRORS_SHOWN = 3
 
-export type StageContext = {
+export type StagingContext = {
   readonly s3: S3Client
   readonly bucket: string
   readonly slice: Slice
   readonly rules: SourceRules
   /** The execution's name or ARN; it names the report of a refused file. */
   readonly execution: string
-  readonly onProgress?: StageOptions['onProgress']
+  readonly onProgress?: ReadOptions['onProgress']
 }
 
 const stagedOf = ({ digest, rows, shareSum, chunks }: Manifest): Staged => ({
@@ -39,10 +39,10 @@ const sentence = (error: SourceError): string => {
 /** What was read: its place in the bucket, and how a sentence calls it. */
 type Read = { readonly key: string; readonly etag: string; readonly name: string }
 
-type Rejected = Extract<StageResult, { accepted: false }>
+type Rejected = Extract<ReadResult, { accepted: false }>
 
 /** Writes the report of a refused source. @returns the failure that names it and repeats its first errors */
-const reject = async (context: StageContext, read: Read, { facts, rejection }: Rejected): Promise<Failure> => {
+const reject = async (context: StagingContext, read: Read, { facts, rejection }: Rejected): Promise<Failure> => {
   const { s3, bucket, slice, execution } = context
   const { key, etag, name } = read
   const { total, errors, stoppedAtLine } = rejection
@@ -63,7 +63,7 @@ const reject = async (context: StageContext, read: Read, { facts, rejection }: R
 const TOTALS = ['rows', 'shareSum', 'tracks', 'parties'] as const
 
 /** Reads a set that is staged already: every object of it, judged by today's rules. */
-const stageAgain = async (digest: string, context: StageContext): Promise<Staged> => {
+const checkStaged = async (digest: string, context: StagingContext): Promise<Staged> => {
   const { s3, bucket, rules, onProgress } = context
   const manifest = await readManifest(s3, bucket, digest)
   const result = await judgeStaged(readChunks(s3, bucket, manifest), rules, { onProgress })
@@ -85,11 +85,11 @@ const stageAgain = async (digest: string, context: StageContext): Promise<Staged
  *
  * @throws Failure SourceMissing, SourceRejected (after writing the report), StagedSourceDamaged, StorageUnreachable
  */
-export const stage = async (source: Exclude<Source, { undo: true }>, context: StageContext): Promise<Staged> => {
+export const makeStaged = async (source: Exclude<Source, { undo: true }>, context: StagingContext): Promise<Staged> => {
   const { s3, bucket, rules } = context
-  if ('staged' in source) return await stageAgain(source.staged, context)
+  if ('staged' in source) return await checkStaged(source.staged, context)
   const file = await openSource(s3, bucket, source.key)
-  const result = await stageSource(file.bytes, rules, { onProgress: context.onProgress })
+  const result = await readSource(file.bytes, rules, { onProgress: context.onProgress })
   if (!result.accepted)
     throw await reject(context, { key: source.key, etag: file.etag, name: `the file ${source.key}` }, result)
   const { manifest, body } = result.source

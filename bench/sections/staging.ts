@@ -10,7 +10,7 @@ import { packageVersion } from '../harness/machine.ts'
 import type { Sizes } from '../harness/settings.ts'
 import type { Say } from '../harness/testbed.ts'
 import type { Found, Section } from './section.ts'
-import { measurePass, type Pass } from './stage-pass.ts'
+import { measurePass, type Pass } from './staging-pass.ts'
 
 /** For the smaller file, and for what each further row adds. */
 const SECONDS_MAX = 10
@@ -26,7 +26,7 @@ const measureFile = async (folder: string, rows: number): Promise<Figures> => {
   await pipeline(Readable.from(generateRatios({ rows })), createWriteStream(path))
   const mb = (await stat(path)).size / MIB
   const bare = await measurePass('bare csv-parse', path)
-  const staged = await measurePass('stage', path)
+  const staged = await measurePass('staging', path)
   await rm(path)
   return { rows, mb, bare, staged }
 }
@@ -34,9 +34,9 @@ const measureFile = async (folder: string, rows: number): Promise<Figures> => {
 const measure = async (sizes: Sizes, say: Say): Promise<Found> => {
   const folder = await mkdtemp(join(tmpdir(), 'sharelock-bench-'))
   try {
-    const small = await measureFile(folder, sizes.stage[0])
-    say(`${whole(sizes.stage[0])} rows done`)
-    return report(small, await measureFile(folder, sizes.stage[1]))
+    const small = await measureFile(folder, sizes.staging[0])
+    say(`${whole(sizes.staging[0])} rows done`)
+    return report(small, await measureFile(folder, sizes.staging[1]))
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
@@ -78,8 +78,8 @@ const report = (small: Figures, large: Figures): Found => {
   }
 }
 
-export const stage: Section = {
-  name: 'stage',
+export const staging: Section = {
+  name: 'staging',
   title: 'Reading the file',
   about: 'StageSource’s pass over a file beside a bare csv-parse pass over the same file, which keeps nothing.',
   needs: 'nothing',

@@ -1,19 +1,19 @@
 import type { Manifest } from '../../functions/contract/manifest.ts'
-import type { SourceRules } from '../../functions/contract/source-rules.ts'
+import type { SourceRules } from '../../functions/contract/source-refusals.ts'
 import type { StagedSource } from '../../functions/job/staging/cut-chunks.ts'
-import { stageSource } from '../../functions/job/staging/read-source.ts'
+import { readSource } from '../../functions/job/staging/read-source.ts'
 import type { OnRows, Validation } from './operations.ts'
 
 /** What reading a file came to; `source` holds its rows where it was accepted. */
 type Reading = { readonly validation: Validation; readonly source: StagedSource | null }
 
 /** Reads a file to its end with the very code of StageSource, and writes nothing. */
-export const readSource = async (
+export const checkSource = async (
   bytes: AsyncIterable<Buffer>,
   rules: SourceRules,
   onRows?: OnRows,
 ): Promise<Reading> => {
-  const result = await stageSource(bytes, rules, { onProgress: onRows })
+  const result = await readSource(bytes, rules, { onProgress: onRows })
   const { encoding, compressed: gzip, ignoredColumns } = result.facts
   const facts = { encoding, gzip, ignoredColumns }
   if (!result.accepted)
