@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib'
 import type { Command } from 'commander'
 import iconv from 'iconv-lite'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { FAILURES } from '../../../../functions/contract/failure-table.ts'
 import { EXIT_CODES } from '../../../../operator/command/exit-codes.ts'
 import { buildProgram } from '../../../../operator/command/program.ts'
 import { duration } from '../../../../operator/format/duration.ts'
@@ -216,6 +217,13 @@ describe('the help', () => {
       stdout: expect.stringContaining('Usage: sharelock'),
     })
     expect(await call([])).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Usage: sharelock') })
+  })
+
+  test('leaves out no name in docs/operator.md by which a run or a job may end, and names each once', async () => {
+    const page = await readFile('docs/operator.md', 'utf8')
+    const named = [...page.matchAll(/^\| (`\w+`(?:, `\w+`)*) \|/gm)].flatMap(([, names]) => names?.match(/\w+/g) ?? [])
+    const ends = Object.entries(FAILURES).flatMap(([name, { end }]) => (end === null ? [] : [name]))
+    expect(named.sort()).toEqual(ends.sort())
   })
 
   test('names no command in docs/operator.md that there is not', async () => {
