@@ -11,7 +11,7 @@ export type DatabaseFacts = {
 }
 
 /** Something that a run needs of the server and does not have. */
-export type Lack = { readonly check: string; readonly what: string; readonly mend: string }
+export type Lack = { readonly check: string; readonly what: string; readonly remedy: string }
 
 const VERSION_MIN = [8, 4] as const
 
@@ -23,7 +23,7 @@ const isOld = (version: string): boolean => {
 /** Everything that would make each run fail behind its first delete; a read-only server is not among it, for that passes. */
 export const lacksOf = (facts: DatabaseFacts): Lack[] => {
   const found: Lack[] = []
-  const add = (check: string, what: string, mend: string) => found.push({ check, what, mend })
+  const add = (check: string, what: string, remedy: string) => found.push({ check, what, remedy })
   if (isOld(facts.version))
     add(
       'mysql-version',

@@ -19,11 +19,11 @@ export const addDoctor = (program: Command): void => {
         const diagnosis = await (await operations()).doctor(from, to)
         const { findings } = diagnosis
         out.document({ from, to, ...diagnosis })
-        for (const { check, severity, what, mend } of findings)
+        for (const { check, severity, what, remedy } of findings)
           out.answer(
             `${out.style(severity === 'error' ? 'red' : 'yellow', `${severity} ${check}`)}`,
             `  ${what}`,
-            `  ${out.style('bold', mend)}`,
+            `  ${out.style('bold', remedy)}`,
           )
         if (findings.length === 0) out.answer(out.style('green', `Nothing to fix from ${from} to ${to}.`))
         else out.answer(`${counted(findings.length, 'finding')}.`)

@@ -137,7 +137,7 @@ export type Finding = {
   readonly severity: 'error' | 'warning'
   readonly what: string
   /** A whole command line, or a sentence where no command of ours can fix it. */
-  readonly mend: string
+  readonly remedy: string
   readonly slice: SliceName | null
 }
 

@@ -55,7 +55,8 @@ const FOREIGN_RULES = '004-foreign-rules.sql' satisfies (typeof MIGRATIONS)[numb
 export const requireReady = async (database: LentDatabase): Promise<void> => {
   await statement(database, async (reader) => {
     const [lack] = lacksOf(await factsOf(reader))
-    if (lack !== undefined) throw new Failure('DatabaseMisconfigured', `${lack.what} ${lack.mend} Nothing was touched.`)
+    if (lack !== undefined)
+      throw new Failure('DatabaseMisconfigured', `${lack.what} ${lack.remedy} Nothing was touched.`)
     await database.requireOneServer()
   })
 }

@@ -4,11 +4,11 @@ import { sliceName } from '../../../functions/contract/words.ts'
 import { UNPUBLISHED_S } from '../limits.ts'
 import type { Finding } from '../operations.ts'
 
-const error = (check: string, what: string, mend: string): Finding => ({
+const error = (check: string, what: string, remedy: string): Finding => ({
   check,
   severity: 'error',
   what,
-  mend,
+  remedy,
   slice: null,
 })
 
@@ -18,7 +18,7 @@ const foreignFindings = (rules: Checks['database']['foreignRules']): Finding[] =
     check: 'foreign-rule',
     severity: 'warning',
     what: `Another program has the ${kind} ${name} (${detail}) on share_ratio: it may change or refuse what a run registers or deletes.`,
-    mend: `Ask its owner what it is for, and drop it where it does more than look on.`,
+    remedy: `Ask its owner what it is for, and drop it where it does more than look on.`,
     slice: null,
   }))
 
@@ -44,7 +44,7 @@ export const databaseFindings = ({ database, lockProblem }: Checks): Finding[] =
       severity: 'warning',
     })
   found.push(
-    ...lacksOf(facts).map(({ check, what, mend }) => error(check, what, mend)),
+    ...lacksOf(facts).map(({ check, what, remedy }) => error(check, what, remedy)),
     ...foreignFindings(foreignRules),
   )
   if (facts.isReadOnly)
@@ -76,7 +76,7 @@ const refusedFinding = ({ event, type, job, attempts, error, nextTryAt, ...slice
   check: 'refused-event',
   severity: 'error',
   what: `The topic refuses the event ${event} (${type} of job ${job}, ${sliceName(slice)}), ${attempts === 1 ? 'once' : `${attempts} times`} so far: ${error}. Its consumers do not know.`,
-  mend: `Fix what the topic says; the sweeper tries again after ${nextTryAt}. See outbox-refused in docs/runbook.md.`,
+  remedy: `Fix what the topic says; the sweeper tries again after ${nextTryAt}. See outbox-refused in docs/runbook.md.`,
   slice: { distributor: slice.distributor, month: slice.month },
 })
 
@@ -89,7 +89,7 @@ const waitingFindings = ({ unpublished: { events, oldestS } }: Checks): Finding[
           check: 'unpublished-events',
           severity: 'warning',
           what: `${events === 1 ? '1 event waits' : `${events} events wait`} to be published, the oldest for ${Math.round(oldestS / 60)} min; consumers do not know yet.`,
-          mend: 'The sweeper publishes as soon as it runs and the topic takes it: see outbox-old in docs/runbook.md.',
+          remedy: 'The sweeper publishes as soon as it runs and the topic takes it: see outbox-old in docs/runbook.md.',
           slice: null,
         },
       ]

@@ -16,7 +16,7 @@ const unreachable = (service: string, error: unknown): Finding => ({
   check: 'unreachable-service',
   severity: 'error',
   what: `${service}: ${messageOf(error)}`,
-  mend:
+  remedy:
     error instanceof OperationError && error.name !== 'Unreachable'
       ? 'See the message; nothing that depends on this service was checked.'
       : 'Check the service or your sign-in, then run `sharelock doctor` again: what depends on it was not checked.',

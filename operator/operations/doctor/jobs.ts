@@ -23,7 +23,7 @@ export const lockFindings = ({ strayLocks }: Checks, runs: readonly Run[] | null
       check: 'lock-without-job',
       severity: 'error',
       what: `The lock of ${distributor} ${month} is ${lockText(lock)}, but no open job carries it and ${runs === null ? 'whether its holder runs is not known' : 'its holder does not run'}.`,
-      mend: unlock({ distributor, month }, lock),
+      remedy: unlock({ distributor, month }, lock),
       slice: { distributor, month },
     }))
 
@@ -54,7 +54,7 @@ const findingOf = (job: OpenJobCheck, isRunning: boolean, ended: Run | null): Fi
       check: 'halted-job',
       severity: 'warning',
       what: `${name} halted in ${job.state} (${job.haltError}); its rows cannot be read until it is REGISTERED. ${advice}.`,
-      mend: command,
+      remedy: command,
       slice,
     }
   }
@@ -66,7 +66,7 @@ const findingOf = (job: OpenJobCheck, isRunning: boolean, ended: Run | null): Fi
       what: `${name} is open in ${job.state}, but its execution ${executionNameOf(job.execution)} ${ended === null ? 'does not exist' : `ended as ${ended.status}`}; ${
         lock === null ? 'it has no lock' : `its lock is ${lockText(lock)}`
       } and it was last seen at work ${minutes(job.quietS)} ago.`,
-      mend: lock === null ? resume(slice) : unlock(slice, lock),
+      remedy: lock === null ? resume(slice) : unlock(slice, lock),
       slice,
     }
   if (lock !== null || job.lock === 'unreachable' || job.quietS < QUIET_S) return null
@@ -74,7 +74,7 @@ const findingOf = (job: OpenJobCheck, isRunning: boolean, ended: Run | null): Fi
     check: 'open-job-without-progress',
     severity: 'error',
     what: `${name} is open in ${job.state} and its execution runs, but it has no lock and was last seen at work ${minutes(job.quietS)} ago.`,
-    mend: `sharelock stop ${sliceOptions(slice)}`,
+    remedy: `sharelock stop ${sliceOptions(slice)}`,
     slice,
   }
 }

@@ -31,7 +31,7 @@ const findingOf = (run: Run, own: Opened, { jobs, ...slice }: SliceReport): Find
     check: 'old-fence',
     severity: 'warning',
     what: `The execution ${run.name} runs with fence ${own.fence} of job ${own.id}, but ${distributor} ${month} is at fence ${newest.fence} (job ${newest.job}). MySQL refuses its writes, and it ends by itself at its next one.`,
-    mend: `sharelock stop ${sliceOptions({ distributor, month })} --execution ${run.name}`,
+    remedy: `sharelock stop ${sliceOptions({ distributor, month })} --execution ${run.name}`,
     slice: { distributor, month },
   }
 }

@@ -18,7 +18,7 @@ export const rowFindings = async (clients: Clients, { registered }: Checks): Pro
       check: 'rows-differ',
       severity: 'error',
       what: `${distributor} ${month} holds ${held.rows} rows summing to ${held.shareSum}, but job ${job} registered ${rows} summing to ${shareSum}: another program wrote to the slice.`,
-      mend: `sharelock start ${sliceOptions(slice)} --source ${digest} --force`,
+      remedy: `sharelock start ${sliceOptions(slice)} --source ${digest} --force`,
       slice,
     })
   }

@@ -72,7 +72,7 @@ const damaged = (
     check: 'staged-source-damaged',
     severity: role === 'undo' ? 'warning' : 'error',
     what: `The staged source ${digest} (${of}) of ${distributor} ${month} has a hole: ${problem}${more}. ${CONSEQUENCES[role]}`,
-    mend: `sharelock start ${sliceOptions(report)} ${source}${isBlocked ? ' --supersede' : ''}`,
+    remedy: `sharelock start ${sliceOptions(report)} ${source}${isBlocked ? ' --supersede' : ''}`,
     slice: { distributor, month },
   }
 }
@@ -102,6 +102,6 @@ const remains = (bucket: string, digest: string): Finding => ({
   check: 'half-staged-source',
   severity: 'warning',
   what: `staged/${digest}/ has no manifest: a file was not staged to its end, or a month outside this look lost it. No open job and no registered slice of these months uses it.`,
-  mend: `Leave it, or start its file again, which completes it. Only where no month ever used it may the owner of the bucket remove it: aws s3 rm --recursive s3://${bucket}/staged/${digest}/`,
+  remedy: `Leave it, or start its file again, which completes it. Only where no month ever used it may the owner of the bucket remove it: aws s3 rm --recursive s3://${bucket}/staged/${digest}/`,
   slice: null,
 })

@@ -39,7 +39,7 @@ const findingOf = (run: Run, told: Told, slice: SliceName, instead: string): Fin
   check: 'told-and-not-held',
   severity: 'error',
   what: `The execution ${run.name} ended as a success: job ${told.job} of ${sliceName(slice)} registered the staged source ${told.digest} under fence ${told.fence}. But ${instead}: the database went back to an earlier moment since. Find out which of the two sets is meant, and register it.`,
-  mend: `sharelock start ${sliceOptions(slice)} --file FILE --supersede --force`,
+  remedy: `sharelock start ${sliceOptions(slice)} --file FILE --supersede --force`,
   slice,
 })
 

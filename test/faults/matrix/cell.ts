@@ -53,17 +53,17 @@ const setUp = async (world: World, fault: Fault, moment: Moment): Promise<Cell> 
       oldFingerprint,
     },
     request: { source, onOutage: moment.needs === 'outage' ? 'proceed' : 'halt' },
-    mend: async () => undefined,
+    repair: async () => undefined,
   }
   if (moment.needs === 'outage') {
     const outage = on.lockRelay.arm({ task: 'AcquireLock', moment: 'before', times: 1_000, act: (at) => at.cut() })
-    cell.mend = async () => outage.disarm()
+    cell.repair = async () => outage.disarm()
   }
   if (moment.needs === 'failure') {
     const key = `staged/${source.staged}/000005.tsv`
     const body = await on.get(key)
     beforeTask(on, 'BeginRegistering', slice, () => on.put(key, body.slice(0, -20)))
-    cell.mend = () => on.put(key, body)
+    cell.repair = () => on.put(key, body)
   }
   await fault.prepare?.(cell)
   return cell
@@ -106,7 +106,7 @@ const play = async (fault: Fault, cell: Cell): Promise<Ended> => {
   if (isStruck()) await over
   else cell.violations.push(`the moment never came: the run ended as ${end.status} ${end.error ?? ''} ${end.cause}`)
   await fault.heal?.(cell, end)
-  await cell.mend()
+  await cell.repair()
   await atMost(LATE_MS_MAX, Promise.all(cell.late))
   await quiet(cell)
   return end

@@ -28,7 +28,7 @@ export type Cell = {
   /** What goes on beside the run and has to end before anything is judged: late answers, second runs. */
   readonly late: Promise<unknown>[]
   /** Puts right what the moment itself needed to be broken. */
-  mend: () => Promise<void>
+  repair: () => Promise<void>
   readonly violations: string[]
 }
 
@@ -73,7 +73,7 @@ export const onDatabase = ({ place }: Moment): boolean => place.on === 'database
 
 /** Starts the same request once more, as an operator or the schedule would. */
 export const startAgain = async (cell: Cell): Promise<string> => {
-  await cell.mend()
+  await cell.repair()
   const arn = await cell.on.start({ ...cell.slice, ...cell.request })
   cell.runs.push(nameOf(arn))
   return arn

@@ -24,7 +24,7 @@ const damagedSource = async (slice: TestSlice, file = NEW, chunk = 0) => {
   const key = `staged/${source.staged}/00000${chunk}.tsv`
   const body = await on().get(key)
   beforeTask(on(), 'BeginRegistering', slice, () => on().put(key, body.slice(0, -40)))
-  return { source, mend: () => on().put(key, body) }
+  return { source, repair: () => on().put(key, body) }
 }
 
 test.each([
@@ -32,7 +32,7 @@ test.each([
   ['with its rows loaded', LOAD],
 ])('a lane frozen %s writes no row after its sibling failed and the lock was released', async (_, sql) => {
   const slice = await on().newSlice()
-  const { source, mend } = await damagedSource(slice)
+  const { source, repair } = await damagedSource(slice)
   const failing = holdTask(on(), 'RegisterChunk', slice)
   const armed = on().relay.arm({ task: 'RegisterChunk', sql, moment: 'after', skip: 1, act: (at) => at.freeze() })
   const arn = await on().start({ ...slice, source })
@@ -47,7 +47,7 @@ test.each([
   expect(await answer).toBe('StaleFence')
   expect(await fingerprintOf(on(), slice)).toBe(released)
   await expectHalted(on(), slice, 'REGISTERING')
-  await mend()
+  await repair()
   expect(await on().run({ ...slice, source })).toMatchObject({ status: 'SUCCEEDED' })
   await expectSettled(on(), slice, NEW)
 })
@@ -125,11 +125,11 @@ test('an old run continued after another finished the month is refused at every 
   const slice = await on().newSlice()
   await on().seed(slice, OLD)
   // One lane, so that it is always the same chunks that are left.
-  const { source, mend } = await damagedSource(slice, shareFile(180, 64), 2)
+  const { source, repair } = await damagedSource(slice, shareFile(180, 64), 2)
   const { calls, stop } = recordCalls(on(), slice)
   expect(await on().run({ ...slice, source })).toMatchObject({ status: 'FAILED', error: 'StagedSourceDamaged' })
   stop()
-  await mend()
+  await repair()
   const next = await on().run({ ...slice, source: await on().upload(CORRECTED), supersede: true })
   expect(next).toMatchObject({ status: 'SUCCEEDED' })
   const before = await everything(slice)

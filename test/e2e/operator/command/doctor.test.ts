@@ -18,7 +18,7 @@ const operator = useOperator(on)
 const FILE = shareFile(400, 61)
 const MONTH = ['--month', '2026-10']
 
-type Finding = { readonly check: string; readonly severity: string; readonly what: string; readonly mend: string }
+type Finding = { readonly check: string; readonly severity: string; readonly what: string; readonly remedy: string }
 type Diagnosis = { readonly code: number; readonly findings: readonly Finding[]; readonly checks: object | null }
 
 const doctor = () => operator.json<Diagnosis>('doctor', ...MONTH)
@@ -37,7 +37,8 @@ const isGone = async (check: string): Promise<void> => {
 }
 
 /** Types a command as the doctor printed it. */
-const type = (mend: string, ...more: string[]) => operator.json(...mend.replace(/^sharelock /, '').split(' '), ...more)
+const type = (remedy: string, ...more: string[]) =>
+  operator.json(...remedy.replace(/^sharelock /, '').split(' '), ...more)
 
 const settled = async (file = FILE): Promise<TestSlice> => {
   const slice = await on().newSlice()
@@ -59,12 +60,12 @@ test('nothing is found where nothing is wrong', async () => {
 test('a lock without a job is found, and unlocked by its token', async () => {
   const slice = await settled()
   await on().valkey.set(on().lockKey(slice), 'vanished/3c9e', 'PX', 250_000)
-  const { what, mend } = await only('lock-without-job')
+  const { what, remedy } = await only('lock-without-job')
   expect(what).toContain(`The lock of ${slice.distributor} 2026-10 is held by vanished`)
-  expect(mend).toMatch(new RegExp(`^sharelock unlock ${named(slice).join(' ')} --token [0-9a-f]{12}$`))
+  expect(remedy).toMatch(new RegExp(`^sharelock unlock ${named(slice).join(' ')} --token [0-9a-f]{12}$`))
   const shown = await operator.call('show', ...named(slice))
-  expect(shown.stdout).toContain(`Its holder does not exist, so nobody extends the lock. If you can't wait: ${mend}`)
-  expect(await type(mend)).toMatchObject({ code: 0, released: true })
+  expect(shown.stdout).toContain(`Its holder does not exist, so nobody extends the lock. If you can't wait: ${remedy}`)
+  expect(await type(remedy)).toMatchObject({ code: 0, released: true })
   await isGone('lock-without-job')
 })
 
@@ -82,10 +83,10 @@ test('an open job whose execution is gone is found, with and without its lock, a
   await on().valkey.set(on().lockKey(slice), 'gone/3c9e', 'PX', 250_000)
   const locked = await only('open-job-without-run')
   expect(locked.what).toContain('-gone does not exist; its lock is held by gone')
-  expect(await type(locked.mend)).toMatchObject({ code: 0, released: true })
+  expect(await type(locked.remedy)).toMatchObject({ code: 0, released: true })
   const halted = await only('halted-job')
   expect(halted.what).toMatch(/^Job \d+ of .+ halted in DELETING \(Unlocked\)/)
-  expect(await type(halted.mend)).toMatchObject({ code: 0, end: { status: 'SUCCEEDED' } })
+  expect(await type(halted.remedy)).toMatchObject({ code: 0, end: { status: 'SUCCEEDED' } })
   await isGone('halted-job')
 
   await on().outside.query(
@@ -97,8 +98,8 @@ test('an open job whose execution is gone is found, with and without its lock, a
   )
   const unlocked = await only('open-job-without-run')
   expect(unlocked.what).toMatch(/ended as SUCCEEDED; it has no lock and it was last seen at work/)
-  expect(unlocked.mend).toBe(`sharelock resume ${named(slice).join(' ')}`)
-  expect(await type(unlocked.mend)).toMatchObject({ code: 0, end: { status: 'SUCCEEDED' } })
+  expect(unlocked.remedy).toBe(`sharelock resume ${named(slice).join(' ')}`)
+  expect(await type(unlocked.remedy)).toMatchObject({ code: 0, end: { status: 'SUCCEEDED' } })
   await isGone('open-job-without-run')
 })
 
@@ -109,9 +110,9 @@ test('an open job that runs without a lock and without progress is found and sto
   await atChunk.reached
   await on().valkey.del(on().lockKey(slice))
   await on().outside.query('update job set opened_at = opened_at - interval 1 hour where execution = ?', [arn])
-  const { what, mend } = await only('open-job-without-progress')
+  const { what, remedy } = await only('open-job-without-progress')
   expect(what).toMatch(/its execution runs, but it has no lock and was last seen at work 60 min ago/)
-  expect(await type(mend)).toMatchObject({ code: 0, halted: true })
+  expect(await type(remedy)).toMatchObject({ code: 0, halted: true })
   atChunk.release()
   await on().ended(arn)
   await isGone('open-job-without-progress')
@@ -125,11 +126,11 @@ test('a run with an old fence is found and ended alone', async () => {
   await atPlan.reached
   await on().valkey.del(on().lockKey(slice))
   expect(await on().run({ ...slice, source: await on().upload(FILE) })).toMatchObject({ status: 'SUCCEEDED' })
-  const { what, mend } = await only('old-fence')
+  const { what, remedy } = await only('old-fence')
   expect(what).toMatch(
     new RegExp(`The execution ${old.split(':').at(-1)} runs with fence 1 of job \\d+, but .+ is at fence 2`),
   )
-  expect(await type(mend)).toMatchObject({ code: 0, ended: old.split(':').at(-1) })
+  expect(await type(remedy)).toMatchObject({ code: 0, ended: old.split(':').at(-1) })
   expect(await on().ended(old)).toMatchObject({ status: 'ABORTED', error: 'Stopped' })
   atPlan.release()
   await isGone('old-fence')
@@ -157,10 +158,10 @@ test('a success that was told and that the database does not hold is found, unti
   // And the job is not there at all.
   for (const table of ['outbox', 'job_chunk']) await on().outside.query(`delete from ${table} where job_id = ?`, [id])
   await on().outside.query('delete from job where id = ?', [id])
-  const { what, mend } = await only('told-and-not-held')
+  const { what, remedy } = await only('told-and-not-held')
   expect(what).toMatch(new RegExp(`^The execution ${end.name} ended as a success: job ${id} of .* under fence 1`))
   expect(what).toContain(`the database has no job ${id} of it`)
-  expect(mend).toBe(`sharelock start ${named(slice).join(' ')} --file FILE --supersede --force`)
+  expect(remedy).toBe(`sharelock start ${named(slice).join(' ')} --file FILE --supersede --force`)
   expect(await on().run({ ...slice, source: await on().upload(other), force: true })).toMatchObject({
     status: 'SUCCEEDED',
   })
@@ -173,9 +174,9 @@ test('registered rows that another program changed are found, and registered aga
     `delete s from share_ratio s join distributor d on d.id = s.distributor_id where d.code = ? and s.isrc like '%1'`,
     [slice.distributor],
   )
-  const { what, mend } = await only('rows-differ')
+  const { what, remedy } = await only('rows-differ')
   expect(what).toMatch(/holds \d+ rows summing to [\d.]+, but job \d+ registered 400 summing to/)
-  expect(await type(mend, '--confirm', `${slice.distributor} 2026-10`)).toMatchObject({
+  expect(await type(remedy, '--confirm', `${slice.distributor} 2026-10`)).toMatchObject({
     code: 0,
     end: { status: 'SUCCEEDED' },
   })
@@ -212,7 +213,7 @@ test('an event that the topic refuses is found with its job, its error and its n
   expect(await only('refused-event')).toMatchObject({
     severity: 'error',
     what: expect.stringMatching(new RegExp(`JobHalted of job ${id}, ${slice.distributor} .*, once so far: .*too long`)),
-    mend: expect.stringContaining('outbox-refused'),
+    remedy: expect.stringContaining('outbox-refused'),
     slice,
   })
   await on().outside.query('update outbox set published_at = created_at where job_id = ?', [id])
@@ -224,7 +225,7 @@ test('a half-staged source is found, and so is a registered one that was lost', 
   const half = '5e'.repeat(32)
   await on().put(`staged/${half}/000000.tsv`, 'KRA012600001\tPERFORMANCE\tP1\t25.000000\n')
   expect(await only('half-staged-source')).toMatchObject({
-    mend: expect.stringContaining(`aws s3 rm --recursive s3://${on().stack.aws.bucket}/staged/${half}/`),
+    remedy: expect.stringContaining(`aws s3 rm --recursive s3://${on().stack.aws.bucket}/staged/${half}/`),
   })
   const remove = (Key: string) => on().s3.send(new DeleteObjectCommand({ Bucket: on().stack.aws.bucket, Key }))
   await remove(`staged/${half}/000000.tsv`)
@@ -234,7 +235,7 @@ test('a half-staged source is found, and so is a registered one that was lost', 
   const manifest = `staged/${job?.source_digest}/manifest.json`
   const kept = await on().get(manifest)
   await remove(manifest)
-  expect((await only('staged-source-damaged')).mend).toBe(`sharelock start ${named(slice).join(' ')} --file FILE`)
+  expect((await only('staged-source-damaged')).remedy).toBe(`sharelock start ${named(slice).join(' ')} --file FILE`)
   // Another file can be registered all the same; what it changes nobody knows, so it has to be confirmed.
   const other = await operator.file('other.csv', shareFile(400, 63))
   const plan = {
@@ -259,7 +260,7 @@ test('local_infile switched off is found', async () => {
   await on().outside.query('set global local_infile = 0')
   expect(await only('local-infile')).toMatchObject({
     severity: 'error',
-    mend: expect.stringContaining('set global local_infile = 1'),
+    remedy: expect.stringContaining('set global local_infile = 1'),
   })
   await on().outside.query('set global local_infile = 1')
   await isGone('local-infile')

@@ -19,7 +19,7 @@ const operator = useOperator(on)
 let seed = 900
 const newFiles = (): [ShareFile, ShareFile] => [shareFile(400, seed++), shareFile(300, seed++)]
 
-type Finding = { readonly check: string; readonly severity: string; readonly what: string; readonly mend: string }
+type Finding = { readonly check: string; readonly severity: string; readonly what: string; readonly remedy: string }
 
 const confirmed = ({ distributor, month }: TestSlice): string[] => ['--confirm', `${distributor} ${month}`]
 const keyOf = (digest: string, number = 0): string => `staged/${digest}/00000${number}.tsv`
@@ -81,18 +81,18 @@ test.each([
     const key = keyOf(digests[0] ?? '')
     const whole = await on().get(key)
     await damage(key)
-    const { severity, what, mend } = await onlyHole()
+    const { severity, what, remedy } = await onlyHole()
     expect({ severity, what }).toEqual({
       severity: 'error',
       what: expect.stringContaining(`${key} ${problem}. No undo could bring its rows back later.`),
     })
-    expect(mend).toMatch(
+    expect(remedy).toMatch(
       new RegExp(
         `^sharelock start ${named(slice).join(' ')} --source incoming/operators/${slice.distributor}/2026-10/`,
       ),
     )
     const end = { result: expect.stringMatching(/^changed nothing/) }
-    expect(await type(mend, '')).toMatchObject({ code: 0, plan: { alreadyRegistered: true }, end })
+    expect(await type(remedy, '')).toMatchObject({ code: 0, plan: { alreadyRegistered: true }, end })
     expect(await on().get(key)).toBe(whole)
     expect(await holes()).toEqual([])
     expect(await jobsOf(on(), slice)).toHaveLength(1)
@@ -105,10 +105,10 @@ test('a registered set whose manifest is gone, and whose upload nobody can be su
   const slice = await on().newSlice()
   const { output } = await on().run({ ...slice, source: await on().upload(now) })
   await remove(`staged/${output.staged?.digest}/manifest.json`)
-  const { what, mend } = await onlyHole()
+  const { what, remedy } = await onlyHole()
   expect(what).toContain('manifest.json is missing')
-  expect(mend).toBe(`sharelock start ${named(slice).join(' ')} --file FILE`)
-  expect(await type(mend, await operator.file('itself.csv', now))).toMatchObject({ code: 0 })
+  expect(remedy).toBe(`sharelock start ${named(slice).join(' ')} --file FILE`)
+  expect(await type(remedy, await operator.file('itself.csv', now))).toMatchObject({ code: 0 })
   expect(await holes()).toEqual([])
   await expectSettled(on(), slice, now)
 })
@@ -121,9 +121,9 @@ test('an undo to a set with a hole is refused before it starts, and doctor names
   const refused = await operator.json('undo', ...named(slice), ...confirmed(slice))
   expect(refused).toMatchObject({ error: 'Rejected', message: expect.stringContaining(`${key} is missing`) })
   await expectSettled(on(), slice, now)
-  const { severity, mend } = await onlyHole()
+  const { severity, remedy } = await onlyHole()
   expect(severity).toBe('warning')
-  expect(await type(mend, '', ...confirmed(slice))).toMatchObject({ code: 0, end: { status: 'SUCCEEDED' } })
+  expect(await type(remedy, '', ...confirmed(slice))).toMatchObject({ code: 0, end: { status: 'SUCCEEDED' } })
   await expectSettled(on(), slice, old)
   expect(await holes()).toEqual([])
 })
@@ -173,13 +173,13 @@ test.each([
     const found = (await holes()).find(({ what }) => what.includes(`of ${slice.distributor} 2026-10`))
     expect(found?.what).toContain('The job cannot go on')
     expect(commandIn(remedy)).toBe(`sharelock start ${named(slice).join(' ')} --file FILE`)
-    expect(found?.mend).toMatch(/--source incoming\/operators\//)
+    expect(found?.remedy).toMatch(/--source incoming\/operators\//)
 
     // Another file is no remedy, and is told so.
     const other = await type(remedy, paths[0] ?? '', ...confirmed(slice))
     expect(other).toMatchObject({ error: 'Busy', message: expect.stringContaining('--supersede') })
     expect(
-      await type(task === 'RegisterChunk' ? (found?.mend ?? '') : remedy, path, ...confirmed(slice)),
+      await type(task === 'RegisterChunk' ? (found?.remedy ?? '') : remedy, path, ...confirmed(slice)),
     ).toMatchObject({
       code: 0,
       end: { status: 'SUCCEEDED' },

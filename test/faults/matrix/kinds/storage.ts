@@ -45,7 +45,7 @@ const damaged = (
     const key = stagedKey(cell, name)
     const body = await cell.on.get(key)
     await cell.on.put(key, damage(body))
-    cell.mend = () => cell.on.put(key, body)
+    cell.repair = () => cell.on.put(key, body)
   },
 })
 

@@ -24,7 +24,7 @@ test.each([
 ])('a job that halted by %s gets the command of its own failure', async (haltError, verb, options) => {
   expect(await findingOf(haltError)).toMatchObject({
     check: 'halted-job',
-    mend: `sharelock ${verb} --distributor ARIA --month 2026-10${options}`,
+    remedy: `sharelock ${verb} --distributor ARIA --month 2026-10${options}`,
   })
 })
 
