@@ -1,7 +1,8 @@
+import { Failure } from '../../contract/failures.ts'
 import type { ManifestChunk } from '../../contract/manifest.ts'
 import type { JobState, Phase } from '../../contract/words.ts'
 import type { Reader, Tx } from '../mysql/tx.ts'
-import { type ExclusiveTx, type GuardedTx, staleFence } from './guard.ts'
+import type { ExclusiveTx, GuardedTx } from './guard.ts'
 
 /** A chunk that is still to do. */
 export type LedgerChunk = {
@@ -102,14 +103,19 @@ export const markChunk = async (
 /**
  * Records how many rows a marked delete chunk removed, where a stranger made it more or fewer than planned.
  *
- * @throws Failure StaleFence where the ledger has no such chunk with another number: it is not the one that was planned
+ * @throws Failure ChunkMismatch where the ledger has no such chunk, or has this number already
  */
 export const recordRows = async (guarded: GuardedTx<'DELETING'>, number: number, rows: number): Promise<void> => {
   const { affectedRows } = await guarded.change(
     `update job_chunk set row_count = ? where job_id = ? and phase = 'delete' and number = ?`,
     [rows, guarded.by.id, number],
   )
-  if (affectedRows !== 1) throw await staleFence(guarded, guarded.by, guarded.state)
+  if (affectedRows === 1) return
+  throw new Failure(
+    'ChunkMismatch',
+    `The rows of delete chunk ${number} were not recorded: its line in the ledger is not as it was planned; the chunk was rolled back. See what else writes to the table job_chunk, then start again with the same file.`,
+    { job: guarded.by.id, fence: guarded.by.fence, state: guarded.state },
+  )
 }
 
 /** How far a phase is: chunks and rows, marked and in all. */

@@ -7,7 +7,7 @@ import { runChunks } from '../../../functions/job/run-chunks.ts'
 import type { Run } from '../../../functions/job/task.ts'
 import { markDeleted, markRegistered, planDelete } from '../../../functions/job/transitions.ts'
 import { acquisitionOf, guardShared } from '../../../functions/store/job/guard.ts'
-import { markChunk, progressOf } from '../../../functions/store/job/ledger.ts'
+import { markChunk, progressOf, recordRows } from '../../../functions/store/job/ledger.ts'
 import { transaction } from '../../../functions/store/mysql/transaction.ts'
 import { loadChunk, totalsOf } from '../../../functions/store/share-ratio.ts'
 import { deleteAll, EVERYTHING, registerAll } from '../../support/chunk-work.ts'
@@ -119,6 +119,16 @@ describe('a stale fence', () => {
     await expect(markRegistered(run(), guarded(slice, job))).rejects.toMatchObject({ name: 'StaleFence' })
     expect((await totalsOf(db.outside, slice)).rows).toBe(0)
   })
+})
+
+test('rows of a chunk that the ledger does not know are recorded nowhere, and that is an error by name', async () => {
+  const slice = await newSlice(db.outside)
+  await loadRows(db.outside, slice, linesOf(0, 1))
+  const input = guarded(slice, await openJob(run(), opening(slice, 'a/1', null)))
+  const recording = transaction(db.connect(), async (tx) =>
+    recordRows(await guardShared(tx, acquisitionOf(input), 'DELETING'), 7, 4),
+  )
+  await expect(recording).rejects.toMatchObject({ name: 'ChunkMismatch', job: input.job.id, fence: input.job.fence })
 })
 
 describe('registering', () => {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 
@@ -136,4 +136,23 @@ test('a write outside a guarded transaction, or in the wrong state, does not com
   const given = GIVEN.split('\n')
   const refused = refusedLines([...given, ...lines].join('\n')).map((number) => lines[number - given.length - 1])
   expect(refused).toEqual(REFUSED)
+})
+
+/** The product's files that have `pattern` in their text. */
+const filesWith = (pattern: RegExp): string[] =>
+  readdirSync(join(ROOT, 'functions'), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && pattern.test(readFileSync(join(ROOT, 'functions', file), 'utf8')))
+    .sort()
+
+test('rows of a month, the ledger and jobs are changed by the files that hold their writers alone', () => {
+  const changing = (table: string) =>
+    filesWith(new RegExp(`(insert into|into table|update|delete from|replace into|truncate( table)?) ${table}\\b`))
+  expect(changing('share_ratio')).toEqual(['store/share-ratio.ts'])
+  expect(changing('job_chunk')).toEqual(['store/job/ledger.ts'])
+  expect(changing('job')).toEqual(['store/job/fence.ts', 'store/job/mark-state.ts'])
+})
+
+test('only transactions and statements reach what a database can do by itself', () => {
+  expect(filesWith(/\bRAW\b/)).toEqual(['store/mysql/database.ts', 'store/mysql/transaction.ts'])
+  expect(filesWith(/new Database\(/)).toEqual(['job/prepare-database.ts', 'job/services.ts'])
 })
