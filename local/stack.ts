@@ -129,7 +129,13 @@ const startStores = async (
     stops.push(() => server.stop())
     return server
   }
-  const names = { bucket: 'sharelock-local', topic: 'sharelock-local', queue: 'sharelock-local-events' }
+  const names = {
+    bucket: 'sharelock-local',
+    topic: 'sharelock-local',
+    queue: 'sharelock-local-events',
+    // For people: nobody of the local stack listens, and no consumer of events may meet them.
+    notices: 'sharelock-local-notices',
+  }
   const started = await Promise.allSettled([
     openDatabase(env, join(folder, 'mysql'), id, options.mysql ?? {}, say).then(stopping),
     openLockServer(env, join(folder, 'valkey'), options.valkey ?? {}, say).then(stopping),

@@ -39,7 +39,8 @@ export type Deployed = {
  * each function the addresses of its own servers. Nothing of this is ever deployed.
  */
 export const localStores = (scope: Construct): Stores => {
-  const topic = Topic.fromTopicArn(scope, 'Topic', 'arn:aws:sns:ap-northeast-2:000000000000:sharelock-local')
+  const topicOf = (id: string, name: string) =>
+    Topic.fromTopicArn(scope, id, `arn:aws:sns:ap-northeast-2:000000000000:${name}`)
   return {
     environment: {
       DATABASE_HOST: 'localhost',
@@ -49,9 +50,8 @@ export const localStores = (scope: Construct): Stores => {
       LOCK_AUTH: 'none',
     },
     bucket: Bucket.fromBucketName(scope, 'Bucket', 'sharelock-local'),
-    topic,
-    // The local stack has one topic.
-    notices: topic,
+    topic: topicOf('Topic', 'sharelock-local'),
+    notices: topicOf('Notices', 'sharelock-local-notices'),
     grantDatabase: () => {},
     grantLock: () => {},
   }

@@ -4,7 +4,13 @@ import { join } from 'node:path'
 import type { AwsServerConfig } from './aws-server.ts'
 import { unwatchProcess, watchProcess } from './watchdog-client.ts'
 
-export type AwsNames = { readonly bucket: string; readonly topic: string; readonly queue: string }
+export type AwsNames = {
+  readonly bucket: string
+  readonly topic: string
+  readonly queue: string
+  /** A second topic, without a subscriber. */
+  readonly notices?: string
+}
 
 /** The account number in every local ARN; it is the one fauxqs uses. */
 export const ACCOUNT = '000000000000'
@@ -28,7 +34,7 @@ export const startAws = async (folder: string, region: string, names: AwsNames):
     storage: join(folder, 's3'),
     init: {
       buckets: [names.bucket],
-      topics: [{ name: names.topic }],
+      topics: [names.topic, names.notices].flatMap((name) => (name === undefined ? [] : [{ name }])),
       queues: [{ name: names.queue }],
       subscriptions: [{ topic: names.topic, queue: names.queue, attributes: { RawMessageDelivery: 'true' } }],
     },

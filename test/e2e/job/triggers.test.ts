@@ -84,6 +84,8 @@ describe('the dispatch', () => {
       { distributor: present.distributor, reason: expect.stringMatching(/^job \d+, requested by kim, REGISTERED at /) },
     ])
     await expectSettled(on(), present, correction)
+    // What the dispatch tells people, it tells them on a topic of their own.
+    await on().consumer.expectInStep(on())
   })
 })
 
