@@ -1,5 +1,6 @@
 import { MetricUnit } from '@aws-lambda-powertools/metrics'
 import type { EndName } from '../contract/failure-table.ts'
+import { type Failure, isFailure } from '../contract/failures.ts'
 import { OVERDUE_NAMED_MAX, SWEEP_JOBS_MAX, SWEEP_RESERVE_MS } from '../contract/limits.ts'
 import type { SweepInput } from '../contract/messages.ts'
 import { monthAt } from '../contract/months.ts'
@@ -34,14 +35,16 @@ export type SweepReport = {
  *
  * 1. halts open jobs without a lock whose execution is known to have ended, or that made no progress for longer than an
  *    execution can last;
- * 2. publishes what is left in the outbox; 3. counts what only the whole shows.
+ * 2. publishes what is left in the outbox; 3. counts what only the whole shows; 4. fails where another program's session
+ * keeps a job from being halted.
  *
  * A second run beside it, or later, finds the jobs halted and the events published.
  *
  * @param quietS without progress for longer than this
+ * @throws Failure DatabaseBlocked, behind everything else
  */
 export const sweep = async (run: Run, input: SweepInput, quietS?: number): Promise<SweepReport> => {
-  const jobs = await haltQuietJobs(run, quietS)
+  const { blocked, ...jobs } = await haltQuietJobs(run, quietS)
   const { published, refused, pending } = await publishAll(run)
   const { open, halted, outboxAgeS, setAside } = await statement(run.database, (reader) => standing(reader))
   run.metrics.addMetric('job.open', MetricUnit.Count, open)
@@ -51,23 +54,29 @@ export const sweep = async (run: Run, input: SweepInput, quietS?: number): Promi
   const overdue = await lookForOverdue(run, input)
   const report = { ...jobs, published, refused, pending, overdue }
   run.logger.info('swept', { ...report, open, halted, outboxAgeS, setAside })
+  if (blocked !== undefined) throw blocked
   return report
 }
 
-const haltQuietJobs = async (
-  run: Run,
-  quietS?: number,
-): Promise<Pick<SweepReport, 'halted' | 'locked' | 'unknown'>> => {
+/** `blocked`: a job's row is held by another program's session, which must not keep all others from being swept. */
+type Looked = Pick<SweepReport, 'halted' | 'locked' | 'unknown'> & { readonly blocked: Failure | undefined }
+
+const haltQuietJobs = async (run: Run, quietS?: number): Promise<Looked> => {
   const halted: number[] = []
   const locked: number[] = []
   const unknown: number[] = []
+  let blocked: Failure | undefined
   for await (const job of allQuietJobs(run, quietS)) {
     const lock = await lockOf(run, job)
     if (lock === 'held') locked.push(job.id)
     else if (lock === 'unknown') unknown.push(job.id)
-    else if (await halt(run, job)) halted.push(job.id)
+    else {
+      const outcome = await halt(run, job)
+      if (outcome === true) halted.push(job.id)
+      else if (outcome !== false) blocked = outcome
+    }
   }
-  return { halted, locked, unknown }
+  return { halted, locked, unknown, blocked }
 }
 
 /** Page by page to the end: jobs that stay locked are looked at and do not hide those behind them. */
@@ -98,15 +107,24 @@ const lockOf = async (run: Run, job: QuietJob): Promise<'held' | 'free' | 'unkno
 /**
  * Only under the fence and the token that were seen: a run that came back without a lock passed OpenJob, and so carries
  * a newer fence, or another token where the database went back to an earlier moment.
+ *
+ * @returns false where the job moved on; the failure where another program's session holds its row
  */
-const halt = (run: Run, job: QuietJob): Promise<boolean> =>
-  haltJob(run, job.id, (row) => isHeldBy(row, { ...job, token: job.lock_token }), {
-    distributor: job.distributor,
-    month: job.month,
-    execution: job.execution,
-    error: 'Abandoned' satisfies EndName,
-    cause: `${sliceName(job)} had no lock, and no progress for ${Math.round(job.quietS / 60)} minutes: its execution has ended without halting it.`,
-  })
+const halt = async (run: Run, job: QuietJob): Promise<boolean | Failure> => {
+  try {
+    return await haltJob(run, job.id, (row) => isHeldBy(row, { ...job, token: job.lock_token }), {
+      distributor: job.distributor,
+      month: job.month,
+      execution: job.execution,
+      error: 'Abandoned' satisfies EndName,
+      cause: `${sliceName(job)} had no lock, and no progress for ${Math.round(job.quietS / 60)} minutes: its execution has ended without halting it.`,
+    })
+  } catch (error) {
+    if (!isFailure(error, 'DatabaseBlocked')) throw error
+    run.logger.warn('a quiet job cannot be halted; the sweep goes on and fails at its end', { job: job.id, error })
+    return error
+  }
+}
 
 const publishAll = async (run: Run): Promise<PublishReport> => {
   let [published, refused] = [0, 0]

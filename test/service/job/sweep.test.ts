@@ -1,5 +1,6 @@
 import { type PublishCommand, SNSClient } from '@aws-sdk/client-sns'
-import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { createConnection } from 'mysql2/promise'
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { LOCK_TTL_MS, SWEEP_JOBS_MAX } from '../../../functions/contract/limits.ts'
 import { openJob } from '../../../functions/job/open-job.ts'
 import { monthDue, sweep } from '../../../functions/job/sweep.ts'
@@ -131,6 +132,29 @@ describe('an open job whose execution is known to have ended', () => {
     expect(await sweep(runWith(new Topic()), INPUT, QUIET_S)).toMatchObject({ halted: [] })
     await end('redriven/1', { redrives: 1 })
     expect(await sweep(runWith(new Topic()), INPUT, QUIET_S)).toMatchObject({ halted: [job.id] })
+  })
+})
+
+describe('an open job whose row another program holds', () => {
+  test('ends the sweep by that name, but only once all others are halted and the events are published', async () => {
+    const [blocked, free] = [await openedAgo(60), await openedAgo(15)]
+    await transaction(db.outside, (tx) => writeEvent(tx, blocked.job.id, 'JobHalted', {}))
+    const { DATABASE_HOST: host, DATABASE_PORT: port, DATABASE_NAME: database } = db.address
+    const { DATABASE_USER: user, DATABASE_PASSWORD: password = '' } = db.address
+    // Without our mark, so nobody ends it.
+    const stranger = await createConnection({ host, port, database, user, password })
+    onTestFinished(() => stranger.destroy())
+    await stranger.query('start transaction')
+    await stranger.query('select id from job where id = ? for update', [blocked.job.id])
+    const topic = new Topic()
+    const connection = db.connect()
+    await connection.change('set session innodb_lock_wait_timeout = 1')
+    const run = { ...runWith(topic), database: connection }
+    await expect(sweep(run, INPUT, QUIET_S)).rejects.toMatchObject({ name: 'DatabaseBlocked' })
+    expect(await readJob(db.outside, free.job.id)).toMatchObject({ halt_error: 'Abandoned' })
+    expect(topic.taken).toHaveLength(2)
+    stranger.destroy()
+    expect(await sweep(runWith(new Topic()), INPUT, QUIET_S)).toMatchObject({ halted: [blocked.job.id] })
   })
 })
 
