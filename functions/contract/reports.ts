@@ -54,8 +54,8 @@ export type PhaseReport = {
 export type JobReport = {
   readonly job: number
   readonly state: JobState
-  /** `superseded`: closed before REGISTERED. Only the newest job of a slice can be open. */
-  readonly status: SliceStatus | 'superseded'
+  /** `closed`: another source took its place before REGISTERED. Only the newest job of a slice can be open. */
+  readonly status: SliceStatus | 'closed'
   readonly fence: number
   readonly execution: string
   readonly requestedBy: string

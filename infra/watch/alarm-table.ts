@@ -146,7 +146,7 @@ const triggers = (watched: Watched): AlarmSpec[] => {
   return [
     {
       name: 'execution-failed',
-      meaning: 'An execution ended without success: rejected, refused, superseded, halted, stopped or timed out.',
+      meaning: 'An execution ended without success: rejected, refused, overtaken, halted, stopped or timed out.',
       metric: badly(jobMachine),
       threshold: 1,
     },

@@ -37,7 +37,7 @@ const timesOf = ({ at }: JobReport): string => {
 /** Colour of a status; green only where readers can read it. */
 export const statusText = (out: Output, status: JobReport['status']): string =>
   out.style(
-    status === 'settled' ? 'green' : status === 'halted' ? 'red' : status === 'superseded' ? 'dim' : 'yellow',
+    status === 'settled' ? 'green' : status === 'halted' ? 'red' : status === 'closed' ? 'dim' : 'yellow',
     status,
   )
 

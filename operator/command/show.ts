@@ -18,7 +18,7 @@ const otherLines = (jobs: readonly JobReport[]): string[] =>
   table(
     jobs.map(({ job, state, status, source, requestedBy }) => [
       `  ${job}`,
-      status === 'superseded' ? `superseded in ${state}` : state,
+      status === 'closed' ? `closed in ${state}` : state,
       counted(source.rows, 'row'),
       source.digest.slice(0, 12),
       requestedBy,

@@ -69,7 +69,7 @@ export type StartPlan = SliceName & {
   readonly rowsToRegister: number
   /** What must be typed to go on, e.g. `ARIA 2026-10`; null where the change is below the threshold. */
   readonly confirmation: string | null
-  /** The open job of another source that is in the way unless superseded. */
+  /** The open job of another source that is in the way unless it is closed. */
   readonly blockedBy: SliceReport['jobs'][number] | null
   /** The open job of the same source: starting goes on with it from its state. */
   readonly continues: SliceReport['jobs'][number] | null
@@ -204,7 +204,7 @@ export const OPERATION_ERRORS = {
   Rejected: 3,
   /** Somebody else runs, holds the lock, or has an open job. */
   Busy: 4,
-  /** The run halted or was superseded: it did not end REGISTERED. */
+  /** The run halted or was overtaken: it did not end REGISTERED. */
   Halted: 5,
   /** A typed confirmation is needed and was not given, or does not match. */
   Unconfirmed: 6,

@@ -76,7 +76,7 @@ describe('a lost lock', () => {
 
 describe('a failing job', () => {
   test.each(['StaleFence', 'Superseded', 'ExecutionEnded'])(
-    'that meets %s ends as superseded and is not retried',
+    'that meets %s ends as Superseded and is not retried',
     async (name) => {
       const run = await execute(definition, { RegisterChunk: () => fail(name) })
       expect(inputsOf(run, 'RegisterChunk')).toHaveLength(1)

@@ -131,7 +131,7 @@ describe('a run that may not begin', () => {
     expect(inputsOf(run, 'HaltJob')).toMatchObject([{ job: null, failure: { Error: name } }])
   })
 
-  test('ends as superseded where another run opened the job first', async () => {
+  test('ends as Superseded where another run opened the job first', async () => {
     const run = await execute(definition, failing('OpenJob', 'Superseded'))
     expect(run.path.slice(-4)).toEqual(['OpenJob', ...HALTING, 'Superseded'])
   })

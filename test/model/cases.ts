@@ -152,7 +152,7 @@ export const PLACES: Readonly<Record<string, string>> = {
   3: 'a chunk is skipped, for it is marked',
   4: 'a halted job is resumed by the other execution',
   5: 'an open job is taken over from a run that lives or died unseen',
-  6: 'an open job of another file is closed and superseded',
+  6: 'an open job of another file is closed',
   7: 'OpenJob answers Superseded',
   8: 'OpenJob answers JobOpenError',
   9: 'an insert meets a unique key',

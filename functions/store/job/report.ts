@@ -68,7 +68,7 @@ const phaseReport = (phases: readonly PhaseRow[], job: number, phase: Phase): Ph
 export const jobReport = (job: JobRow, phases: readonly PhaseRow[]): JobReport => ({
   job: job.id,
   state: job.state,
-  status: job.closed_at === null ? statusOf(job) : 'superseded',
+  status: job.closed_at === null ? statusOf(job) : 'closed',
   fence: job.fence,
   execution: job.execution,
   requestedBy: job.requested_by,

@@ -52,7 +52,7 @@ const timeIn = (words: Words, job: JobReport, state: JobState): string => {
 }
 
 const stepWord = (words: Words, job: JobReport): string =>
-  job.status === 'superseded' ? words.stateNever : words.stateNotYet
+  job.status === 'closed' ? words.stateNever : words.stateNotYet
 
 const hereWord = (words: Words, { status }: JobReport): string =>
-  status === 'being replaced' ? words.stateNow : status === 'halted' ? words.stateHere : words.statusSuperseded
+  status === 'being replaced' ? words.stateNow : status === 'halted' ? words.stateHere : words.statusClosed

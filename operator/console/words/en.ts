@@ -106,7 +106,7 @@ export const en = {
   statusSettled: 'settled',
   statusReplaced: 'being replaced',
   statusHalted: 'halted',
-  statusSuperseded: 'superseded',
+  statusClosed: 'closed',
   // --- actions
   resume: 'Resume',
   stop: 'Stop',
@@ -170,8 +170,8 @@ export const en = {
   joins: (execution: string) =>
     `A run of the same month and source is going on: ${execution}. A start joins it, and nothing new is started.`,
   blockedBy: (job: number, state: string) =>
-    `Job ${job} with another source is open in ${state}. This file can start only if that job is superseded.`,
-  supersede: 'Supersede the open job and begin with this file',
+    `Job ${job} with another source is open in ${state}. This file can start only if that job is closed.`,
+  supersede: 'Close the open job and begin with this file',
   alreadyRegistered:
     'The month already holds exactly this source. A start changes nothing unless you choose to register it again.',
   force: 'Register it again anyway',

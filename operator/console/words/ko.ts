@@ -104,7 +104,7 @@ export const ko: Words = {
   statusSettled: '완료',
   statusReplaced: '교체 중',
   statusHalted: '중단됨',
-  statusSuperseded: '대체됨',
+  statusClosed: '닫힘',
   // --- actions
   resume: '재개',
   stop: '중지',
@@ -168,8 +168,8 @@ export const ko: Words = {
   joins: (execution) =>
     `같은 정산월과 원본의 실행이 이미 진행 중입니다: ${execution}. 시작하면 그 실행에 합류하며, 새 실행은 시작되지 않습니다.`,
   blockedBy: (job, state) =>
-    `다른 원본의 작업 ${job}이(가) ${state} 상태로 열려 있습니다. 그 작업을 대체해야 이 파일로 시작할 수 있습니다.`,
-  supersede: '열려 있는 작업을 대체하고 이 파일로 시작합니다',
+    `다른 원본의 작업 ${job}이(가) ${state} 상태로 열려 있습니다. 그 작업을 닫아야 이 파일로 시작할 수 있습니다.`,
+  supersede: '열려 있는 작업을 닫고 이 파일로 시작합니다',
   alreadyRegistered:
     '이 정산월에는 이미 같은 원본이 등록되어 있습니다. 다시 등록하도록 선택하지 않으면 아무것도 변경되지 않습니다.',
   force: '그래도 다시 등록합니다',

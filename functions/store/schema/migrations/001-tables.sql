@@ -55,7 +55,7 @@ create table if not exists job (
   halted_at        timestamp(6) null,
   halt_error       varchar(100) null,
   halt_cause       varchar(2000) null,
-  -- Set when another source superseded this job before REGISTERED.
+  -- Set when another source closed this job before REGISTERED.
   closed_at        timestamp(6) null,
   created_at       timestamp(6) not null default current_timestamp(6),
   opened_at        timestamp(6) not null default current_timestamp(6),

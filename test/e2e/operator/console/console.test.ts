@@ -182,7 +182,7 @@ test('a file that supersedes an open job is started after its box is ticked and 
   await kim().see(/with another source is open in REGISTERING/)
   await kim().press('Start')
   await kim().see(/^Another run works on this month: /)
-  await kim().page.getByLabel('Supersede the open job and begin with this file').check()
+  await kim().page.getByLabel('Close the open job and begin with this file').check()
   await kim()
     .page.getByLabel(/^Type /)
     .fill(`${slice.distributor} 2026-10`)

@@ -139,7 +139,7 @@ describe('a slice', () => {
     await expectSettled(on(), slice, FILE)
   })
 
-  test('shows a halted and a superseded job as such, newest first, with why', async () => {
+  test('shows a halted and a closed job as such, newest first, with why', async () => {
     const { slice, end } = await heldAt('RegisterChunk')
     const [first] = await jobsOf(on(), slice)
     await kim.act({ action: 'stop', job: first?.id ?? 0, ...KIM })
@@ -151,7 +151,7 @@ describe('a slice', () => {
     expect(halted.audit).toMatchObject([{ ...KIM, action: 'stop', job: first?.id }])
     await on().run({ ...slice, source: await on().upload(OLD), supersede: true })
     const { jobs } = await kim.ask({ question: 'slice', ...slice })
-    expect(jobs.map(({ status }) => status)).toEqual(['settled', 'superseded'])
+    expect(jobs.map(({ status }) => status)).toEqual(['settled', 'closed'])
     expect(jobs[1]).toMatchObject({ job: first?.id, at: { closed: TIME } })
   })
 

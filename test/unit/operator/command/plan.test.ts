@@ -109,7 +109,7 @@ describe('a confirmation', () => {
 describe('the jobs of a slice', () => {
   test('only the newest can be open', () => {
     expect(openJobOf(report(halted(2), job(1)))?.job).toBe(2)
-    expect(openJobOf(report(job(2), halted(1, { status: 'superseded' })))).toBeNull()
+    expect(openJobOf(report(job(2), halted(1, { status: 'closed' })))).toBeNull()
     expect(openJobOf(report())).toBeNull()
   })
 
