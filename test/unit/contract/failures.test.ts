@@ -30,16 +30,13 @@ describe('the table of failures', () => {
       expect(FAILURES[name].command, name).not.toBe('goOn')
   })
 
-  test.each(['docs/runbook.md', 'docs/operator.md'])(
-    '%s starts over after the same failures as the command',
-    (page) => {
-      const sentences = readFileSync(page, 'utf8').split(/(?<!\.)\. |\n/)
-      const startOver = sentences.filter((sentence) => sentence.includes('--supersede --force')).join()
-      const named = [...startOver.matchAll(/`([A-Z]\w+)`/g)].map(([, name]) => name)
-      const listed = FAILURE_NAMES.filter((name) => FAILURES[name].command === 'startOver')
-      expect(named.toSorted()).toEqual(listed.toSorted())
-    },
-  )
+  test("the operator's page starts over after the same failures as the command", () => {
+    const rows = readFileSync('docs/operator.md', 'utf8').split('\n')
+    const startOver = rows.filter((row) => row.includes('--supersede --force')).join()
+    const named = [...startOver.matchAll(/`([A-Z]\w+)`/g)].map(([, name]) => name)
+    const listed = FAILURE_NAMES.filter((name) => FAILURES[name].command === 'startOver')
+    expect(named.toSorted()).toEqual(listed.toSorted())
+  })
 })
 
 describe('a failure', () => {
