@@ -2,7 +2,7 @@ import { SHARE_DECIMALS } from './limits.ts'
 
 /*
  * One row of a month, as it travels: the columns of a delivered file, a line of a staged object, LOAD DATA, the table's key
- * and the readers' view. Whoever adds a column begins here; a test compares the schema with it.
+ * and the readers' view. A new column begins here; a test compares the schema with it.
  */
 
 /** What identifies a row within its slice, in the order of the table's key. */

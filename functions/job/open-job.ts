@@ -62,41 +62,55 @@ export const openJob = async (run: Run, input: OpenJobInput): Promise<JobMessage
 const lifeOf = ({ life }: OpenJobInput): Life => ({ startedMs: Date.parse(life.startedAt), redrives: life.redrives })
 
 const decideOn = async (tx: Tx, input: OpenJobInput, life: Life, newest: JobRow | undefined): Promise<JobMessage> => {
-  const { request, head, own, slice, staged } = input
-  if (newest !== undefined && hasToken(newest, input.lock.token)) return opened(newest, newest, 'repeated')
-  if (newest?.id !== head?.job || newest?.fence !== head?.fence)
-    throw superseded(input, 'another run opened the job since the lock was acquired')
-  const isOwn = newest !== undefined && isUnderFence(newest, own) && newest.execution === input.execution
-  if (own !== null && !isOwn)
-    throw superseded(input, `job ${own.id} does not carry this run and fence ${own.fence} any more`)
-  if (own === null) requireHead(slice, request.expect, input.execution, newest)
-  if (own === null && 'undo' in request.source) requireUndo(slice, staged.digest, await undoTarget(tx, slice))
-
+  const { request, own, staged, lock, execution } = input
+  if (newest !== undefined && hasToken(newest, lock.token)) return opened(newest, newest, 'repeated')
+  await requireCurrent(tx, input, newest)
   const opening: Opening = {
-    token: input.lock.token,
-    execution: input.execution,
+    token: lock.token,
+    execution,
     life,
     requestedBy: request.requestedBy,
     staged,
     undo: 'undo' in request.source,
   }
-  const sameSource = newest?.source_digest === staged.digest
   if (newest === undefined) return await create(tx, input, undefined, opening, 'opened')
-  if (isOpen(newest)) {
-    // With supersede and force together even the same source starts over: the way out when strangers wrote rows.
-    if (sameSource && !(request.supersede && request.force && own === null)) {
-      const issued = await takeOverJob(tx, newest, opening)
-      if (issued === 'moved on') throw superseded(input, 'the job moved on')
-      return opened(newest, issued, 'taken over')
-    }
-    if (!request.supersede) throw jobOpen(newest, slice)
-    const closed = await closeJob(tx, newest)
-    if (closed === 'moved on') throw superseded(input, 'the job moved on')
-    return await create(tx, input, closed, opening, 'superseding')
-  }
+  if (isOpen(newest)) return await overOpenJob(tx, input, newest, opening)
   // A run that comes back after LockLost and finds its own job REGISTERED is done, forced or not.
-  if (sameSource && (!request.force || own !== null)) return opened(newest, newest, 'already registered')
+  if (newest.source_digest === staged.digest && (!request.force || own !== null))
+    return opened(newest, newest, 'already registered')
   return await create(tx, input, newest, opening, 'opened')
+}
+
+/**
+ * The newest job is the one that this run goes by: that of its lock, its own where it has one, or the one it expects.
+ *
+ * @throws Failure Superseded, PlanMoved
+ */
+const requireCurrent = async (tx: Tx, input: OpenJobInput, newest: JobRow | undefined): Promise<void> => {
+  const { request, head, own, slice, staged, execution } = input
+  if (newest?.id !== head?.job || newest?.fence !== head?.fence)
+    throw superseded(input, 'another run opened the job since the lock was acquired')
+  if (own === null) {
+    requireHead(slice, request.expect, execution, newest)
+    if ('undo' in request.source) requireUndo(slice, staged.digest, await undoTarget(tx, slice))
+  } else if (newest === undefined || !isUnderFence(newest, own) || newest.execution !== execution)
+    throw superseded(input, `job ${own.id} does not carry this run and fence ${own.fence} any more`)
+}
+
+/** Takes an open job over where it has the same source, or closes it where the request says so. */
+const overOpenJob = async (tx: Tx, input: OpenJobInput, job: JobRow, opening: Opening): Promise<JobMessage> => {
+  const { request, own, slice, staged } = input
+  // With supersede and force together even the same source starts over: the way out when strangers wrote rows.
+  const startsOver = request.supersede && request.force && own === null
+  if (job.source_digest === staged.digest && !startsOver) {
+    const issued = await takeOverJob(tx, job, opening)
+    if (issued === 'moved on') throw superseded(input, 'the job moved on')
+    return opened(job, issued, 'taken over')
+  }
+  if (!request.supersede) throw jobOpen(job, slice)
+  const closed = await closeJob(tx, job)
+  if (closed === 'moved on') throw superseded(input, 'the job moved on')
+  return await create(tx, input, closed, opening, 'superseding')
 }
 
 /**

@@ -95,7 +95,7 @@ export const takeOverJob = async (tx: Tx, job: Seen, opening: Opening): Promise<
   return affectedRows === 1 ? { fence } : 'moved on'
 }
 
-/** Closes an open job for good: whoever still runs it writes nothing more. */
+/** Closes an open job for good: a worker that still runs it writes nothing more. */
 export const closeJob = async (tx: Tx, job: Seen): Promise<Fence | MovedOn> => {
   const fence = fenceAfter(job)
   const { affectedRows } = await tx.change(
@@ -105,7 +105,7 @@ export const closeJob = async (tx: Tx, job: Seen): Promise<Fence | MovedOn> => {
   return affectedRows === 1 ? { fence } : 'moved on'
 }
 
-/** Shuts out whoever runs an open job, and records why it stopped. */
+/** Shuts out the worker that runs an open job, and records why it stopped. */
 export const markHalted = async (tx: Tx, job: Seen, error: string, cause: string): Promise<Fence | MovedOn> => {
   const fence = fenceAfter(job)
   const { affectedRows } = await tx.change(

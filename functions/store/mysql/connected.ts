@@ -19,6 +19,12 @@ export class StatementTimeout extends Error {
   readonly fatal = true
 }
 
+/** Thrown instead of going on with a transaction on another connection. */
+export class TransactionLost extends Error {
+  override readonly name = 'TransactionLost'
+  readonly fatal = true
+}
+
 /** Where an idle connection waits for the next invocation. */
 export const keptConnection = (): Kept<Connected> => new Kept(({ connection }) => connection.destroy())
 

@@ -10,7 +10,7 @@ import {
 import { Invocation } from '../invocation/invocation.ts'
 import type { Kept } from '../invocation/kept.ts'
 import { clearWay, endAside, requireSameServer } from './aside.ts'
-import { type Connected, keptConnection, openConnected, StatementTimeout } from './connected.ts'
+import { type Connected, keptConnection, openConnected, StatementTimeout, TransactionLost } from './connected.ts'
 import type { DatabaseAddress } from './connection.ts'
 import { databaseFailure, isWait, named } from './failure.ts'
 import type { OwnSession } from './own-session.ts'
@@ -18,17 +18,11 @@ import { streamOf } from './pieces.ts'
 import { type Channel, type Options, openTx, type Param, type Tx } from './tx.ts'
 import { WaitWatch } from './wait-watch.ts'
 
-/** Thrown instead of going on with a transaction on another connection. */
-class TransactionLost extends Error {
-  override readonly name = 'TransactionLost'
-  readonly fatal = true
-}
-
 /** The key to what a lent database can do by itself; transaction.ts has it. */
 export const RAW: unique symbol = Symbol('raw')
 
 /**
- * An invocation's database as its tasks have it: nothing is sent on it by itself. Whoever reads or writes says how, with
+ * An invocation's database as its tasks have it: nothing is sent on it by itself. Everything that reads or writes says how, with
  * `transaction`, `reading`, `statement` or `repeatable` of transaction.ts.
  */
 export type LentDatabase = { readonly [RAW]: Database; requireOneServer(): Promise<void> }
