@@ -1,16 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { CHUNK_ROWS_MAX } from '../../../functions/contract/limits.ts'
 import type { ChunkInput, JobMessage } from '../../../functions/contract/messages.ts'
 import type { Phase, Slice } from '../../../functions/contract/words.ts'
 import { openJob } from '../../../functions/job/open-job.ts'
 import { runChunks } from '../../../functions/job/run-chunks.ts'
 import type { Run } from '../../../functions/job/task.ts'
-import { markDeleted, markRegistered, planDelete } from '../../../functions/job/transitions.ts'
+import { markRegistered } from '../../../functions/job/transitions.ts'
 import { acquisitionOf, guardShared } from '../../../functions/store/job/guard.ts'
-import { markChunk, progressOf, recordRows } from '../../../functions/store/job/ledger.ts'
+import { markChunk, progressOf } from '../../../functions/store/job/ledger.ts'
 import { transaction } from '../../../functions/store/mysql/transaction.ts'
 import { loadChunk, totalsOf } from '../../../functions/store/share-ratio.ts'
-import { deleteAll, EVERYTHING, registerAll } from '../../support/chunk-work.ts'
+import { EVERYTHING, registerAll } from '../../support/chunk-work.ts'
 import { loadRows, planChunks } from '../../support/rows.ts'
 import { linesOf, newSlice, useTestDatabase } from '../../support/test-database.ts'
 import { guarded, headOf, opening, stagedOf, testRun } from '../../support/test-run.ts'
@@ -31,105 +30,6 @@ const registering = async (slice: Slice) => {
 }
 
 const marks = (job: number, phase: Phase) => progressOf(db.outside, job, phase)
-
-describe('deleting', () => {
-  test('removes the slice to the last row and leaves both neighbours in the index alone', async () => {
-    const before = await newSlice(db.outside)
-    const slice = await newSlice(db.outside)
-    const after = await newSlice(db.outside)
-    for (const each of [before, slice, after]) await loadRows(db.outside, each, linesOf(0, 12_000))
-    const job = await openJob(run(), opening(slice, 'a/1', null))
-    const plan = await planDelete(run(), guarded(slice, job))
-    expect(plan.chunks).toBe(Math.ceil(48_000 / CHUNK_ROWS_MAX))
-    for (const item of plan.items) await deleteAll(run(), slice, job, item)
-    expect(await markDeleted(run(), guarded(slice, job))).toMatchObject({ state: 'DELETED' })
-    expect((await totalsOf(db.outside, slice)).rows).toBe(0)
-    for (const each of [before, after]) expect((await totalsOf(db.outside, each)).rows).toBe(48_000)
-    expect(await marks(job.id, 'delete')).toMatchObject({ markedRows: 48_000 })
-  })
-
-  test('a second run of the same chunks deletes nothing and counts nothing twice', async () => {
-    const slice = await newSlice(db.outside)
-    await loadRows(db.outside, slice, linesOf(0, 100))
-    const job = await openJob(run(), opening(slice, 'a/1', null))
-    await planDelete(run(), guarded(slice, job))
-    expect(await deleteAll(run(), slice, job)).toMatchObject({ rows: 400 })
-    expect(await deleteAll(run(), slice, job)).toEqual({ chunks: 0, rows: 0 })
-    expect(await marks(job.id, 'delete')).toMatchObject({ markedRows: 400 })
-  })
-
-  test('DELETED is not set while a stranger leaves rows, and is set after another plan', async () => {
-    const slice = await newSlice(db.outside)
-    const job = await openJob(run(), opening(slice, 'a/1', null))
-    expect(await planDelete(run(), guarded(slice, job))).toEqual({ chunks: 0, items: [] })
-    await loadRows(db.outside, slice, linesOf(0, 3))
-    await expect(markDeleted(run(), guarded(slice, job))).rejects.toMatchObject({ name: 'SliceNotEmpty' })
-    await planDelete(run(), guarded(slice, job))
-    await deleteAll(run(), slice, job)
-    expect(await markDeleted(run(), guarded(slice, job))).toMatchObject({ state: 'DELETED' })
-  })
-
-  test('a stranger who never stops inserting ends the job by name after five plans', async () => {
-    const slice = await newSlice(db.outside)
-    const job = await openJob(run(), opening(slice, 'a/1', null))
-    for (let plan = 1; plan <= 5; plan += 1) {
-      await planDelete(run(), guarded(slice, job))
-      await deleteAll(run(), slice, job)
-      await loadRows(db.outside, slice, linesOf(plan * 10, 1))
-    }
-    await expect(markDeleted(run(), guarded(slice, job))).rejects.toMatchObject({ name: 'SliceKeepsFilling' })
-  })
-
-  test('DELETED waits for a chunk that is not marked', async () => {
-    const slice = await newSlice(db.outside)
-    await loadRows(db.outside, slice, linesOf(0, 3))
-    const job = await openJob(run(), opening(slice, 'a/1', null))
-    await planDelete(run(), guarded(slice, job))
-    await db.outside.change('delete from share_ratio where distributor_id = ?', [slice.distributorId])
-    await expect(markDeleted(run(), guarded(slice, job))).rejects.toMatchObject({ name: 'SliceNotEmpty' })
-  })
-})
-
-describe('a stale fence', () => {
-  test('deletes nothing', async () => {
-    const slice = await newSlice(db.outside)
-    await loadRows(db.outside, slice, linesOf(0, 100))
-    const job = await openJob(run(), opening(slice, 'a/1', null))
-    await planDelete(run(), guarded(slice, job))
-    await openJob(run(), opening(slice, 'b/2', headOf(job)))
-    await expect(deleteAll(run(), slice, job)).rejects.toMatchObject({ name: 'StaleFence' })
-    expect((await totalsOf(db.outside, slice)).rows).toBe(400)
-  })
-
-  test('registers nothing and plans nothing', async () => {
-    const slice = await newSlice(db.outside)
-    const { job, input, bodies } = await registering(slice)
-    await openJob(run(), opening(slice, 'b/2', headOf(job)))
-    await expect(registerAll(run(), input, bodies)).rejects.toMatchObject({ name: 'StaleFence' })
-    await expect(markRegistered(run(), guarded(slice, job))).rejects.toMatchObject({ name: 'StaleFence' })
-    await expect(planDelete(run(), guarded(slice, job))).rejects.toMatchObject({ name: 'StaleFence' })
-    expect((await totalsOf(db.outside, slice)).rows).toBe(0)
-  })
-
-  test('is refused in the wrong state too: no row is registered before DELETED', async () => {
-    const slice = await newSlice(db.outside)
-    const { job, input, bodies } = await registering(slice)
-    await db.outside.change(`update job set state = 'DELETING' where id = ?`, [job.id])
-    await expect(registerAll(run(), input, bodies)).rejects.toMatchObject({ name: 'StaleFence' })
-    await expect(markRegistered(run(), guarded(slice, job))).rejects.toMatchObject({ name: 'StaleFence' })
-    expect((await totalsOf(db.outside, slice)).rows).toBe(0)
-  })
-})
-
-test('rows of a chunk that the ledger does not know are recorded nowhere, and that is an error by name', async () => {
-  const slice = await newSlice(db.outside)
-  await loadRows(db.outside, slice, linesOf(0, 1))
-  const input = guarded(slice, await openJob(run(), opening(slice, 'a/1', null)))
-  const recording = transaction(db.connect(), async (tx) =>
-    recordRows(await guardShared(tx, acquisitionOf(input), 'DELETING'), 7, 4),
-  )
-  await expect(recording).rejects.toMatchObject({ name: 'ChunkMismatch', job: input.job.id, fence: input.job.fence })
-})
 
 describe('registering', () => {
   test('the same chunks run twice at once take effect once', async () => {
@@ -272,20 +172,5 @@ describe('registering', () => {
     expect((await totalsOf(db.outside, slice)).rows).toBe(8)
     await registerAll(run(), input, bodies)
     expect((await totalsOf(db.outside, slice)).rows).toBe(16)
-  })
-})
-
-describe('a worker that froze with its rows written', () => {
-  test('is killed by the next attempt of its chunk, which then takes effect once', async () => {
-    const slice = await newSlice(db.outside)
-    const { job, input, bodies } = await registering(slice)
-    const frozen = db.connect()
-    const tx = await guardShared(await frozen.begin(), acquisitionOf(input), 'REGISTERING')
-    await markChunk(tx, 0)
-    await loadChunk(tx, slice, bodies[0] as Buffer)
-    await registerAll(run(), input, bodies)
-    expect(await totalsOf(db.outside, slice)).toEqual({ rows: 16, shareSum: '400.000000' })
-    await expect(frozen.commit()).rejects.toThrow()
-    expect((await marks(job.id, 'register')).marked).toBe(2)
   })
 })

@@ -1,14 +1,6 @@
 import { createHash } from 'node:crypto'
-import {
-  DeleteObjectCommand,
-  GetObjectCommand,
-  ListObjectsV2Command,
-  PutObjectCommand,
-  S3Client,
-} from '@aws-sdk/client-s3'
-import { type FauxqsServer, startFauxqs } from 'fauxqs'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type Failure, isFailure } from '../../../../functions/contract/failures.ts'
+import { GetObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { chunkKey, type Manifest, manifestKey } from '../../../../functions/contract/manifest.ts'
 import type { SourceRules } from '../../../../functions/contract/source-refusals.ts'
 import { cutChunks } from '../../../../functions/job/staging/cut-chunks.ts'
@@ -21,35 +13,13 @@ import { writeStaged } from '../../../../functions/store/s3/write-staged.ts'
  * A staged source whose objects are lost, cut or changed under a manifest that is whole: found on every way to it, named,
  * and closed by staging the same rows again.
  */
+import { failureOf, useBucket } from '../../../support/bucket.ts'
+
 const BUCKET = 'sharelock-holes'
 const CHUNKS = 9
 const AT_MOST: SourceRules = { sumRule: 'at-most', partyScheme: 'opaque' }
 
-let server: FauxqsServer
-let s3: S3Client
-
-beforeAll(async () => {
-  server = await startFauxqs({ port: 0, logger: false })
-  server.createBucket(BUCKET)
-  s3 = new S3Client({
-    endpoint: `http://127.0.0.1:${server.port}`,
-    region: 'ap-northeast-2',
-    forcePathStyle: true,
-    credentials: { accessKeyId: 'x', secretAccessKey: 'x' },
-  })
-})
-afterAll(async () => {
-  s3.destroy()
-  await server.stop()
-})
-
-const put = (key: string, body: string | Buffer): Promise<unknown> =>
-  s3.send(new PutObjectCommand({ Bucket: BUCKET, Key: key, Body: body }))
-const remove = (key: string): Promise<unknown> => s3.send(new DeleteObjectCommand({ Bucket: BUCKET, Key: key }))
-const get = async (key: string): Promise<Buffer> => {
-  const { Body } = await s3.send(new GetObjectCommand({ Bucket: BUCKET, Key: key }))
-  return Buffer.from((await Body?.transformToByteArray()) ?? [])
-}
+const { s3, put, remove, get } = useBucket(BUCKET)
 
 /** Nine tracks of two parties, a track a chunk. */
 const source = () => {
@@ -63,37 +33,28 @@ const { digest } = manifest
 const key = (number: number): string => chunkKey(digest, number)
 
 const context = (rules = AT_MOST) => ({
-  s3,
+  s3: s3(),
   bucket: BUCKET,
   slice: { distributorId: 1, distributor: 'ARIA', month: '2026-10' },
   rules,
   execution: 'holes',
 })
 
-const failureOf = async (work: Promise<unknown>): Promise<Failure> => {
-  const error: unknown = await work.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  )
-  if (isFailure(error)) return error
-  throw new Error('no failure', { cause: error })
-}
-
 const readAll = async (of: Manifest = manifest): Promise<Buffer[]> => {
   const bodies: Buffer[] = []
-  for await (const each of readChunks(s3, BUCKET, of)) bodies.push(each)
+  for await (const each of readChunks(s3(), BUCKET, of)) bodies.push(each)
   return bodies
 }
 
 const isWhole = async (): Promise<void> => {
-  expect(await findHoles(s3, BUCKET, digest)).toEqual([])
+  expect(await findHoles(s3(), BUCKET, digest)).toEqual([])
   for (let number = 0; number < CHUNKS; number++) expect(await get(key(number))).toEqual(body(number))
 }
 
 /** The same number of bytes, and rows that are rows. */
 const otherParty = (): Buffer => Buffer.from(body(4).toString().replace('\tA\t', '\tC\t'))
 
-beforeEach(() => writeStaged(s3, BUCKET, manifest, body))
+beforeEach(() => writeStaged(s3(), BUCKET, manifest, body))
 
 const HOLES: [string, string, () => Promise<unknown>][] = [
   ['an object is gone', key(4), () => remove(key(4))],
@@ -112,7 +73,7 @@ describe.each(HOLES)('where %s', (_, damagedKey, damage) => {
     const failure = await failureOf(makeStaged({ staged: digest }, context()))
     expect(failure.name).toBe('StagedSourceDamaged')
     expect(failure.message).toContain(`The staged object ${damagedKey} `)
-    await writeStaged(s3, BUCKET, manifest, body)
+    await writeStaged(s3(), BUCKET, manifest, body)
     await isWhole()
     expect(await makeStaged({ staged: digest }, context())).toMatchObject({ digest, chunks: CHUNKS })
   })
@@ -120,43 +81,43 @@ describe.each(HOLES)('where %s', (_, damagedKey, damage) => {
 
 describe('a look at the names', () => {
   test('sees every object that is gone or has another size, and names the first', async () => {
-    await requireObjects(s3, BUCKET, digest)
+    await requireObjects(s3(), BUCKET, digest)
     await remove(key(2))
     await put(key(6), body(6).subarray(1))
-    expect(await findHoles(s3, BUCKET, digest)).toEqual([
+    expect(await findHoles(s3(), BUCKET, digest)).toEqual([
       { key: key(2), problem: 'is missing' },
       { key: key(6), problem: `has ${body(6).length - 1} bytes instead of ${body(6).length}` },
     ])
-    const failure = await failureOf(requireObjects(s3, BUCKET, digest))
+    const failure = await failureOf(requireObjects(s3(), BUCKET, digest))
     expect(failure.name).toBe('StagedSourceDamaged')
     expect(failure.message).toContain(`${key(2)} is missing, and 1 more of its folder`)
   })
 
   test('sees that the manifest is gone although every chunk is there', async () => {
     await remove(manifestKey(digest))
-    expect((await failureOf(requireObjects(s3, BUCKET, digest))).message).toContain(manifestKey(digest))
+    expect((await failureOf(requireObjects(s3(), BUCKET, digest))).message).toContain(manifestKey(digest))
   })
 
   test('asks for no object whose name is not there: who may list some prefixes only is answered "forbidden" then', async () => {
     await remove(manifestKey(digest))
-    const send = vi.spyOn(s3, 'send')
-    expect(await findHoles(s3, BUCKET, digest)).toEqual([{ key: manifestKey(digest), problem: 'is missing' }])
+    const send = vi.spyOn(s3(), 'send')
+    expect(await findHoles(s3(), BUCKET, digest)).toEqual([{ key: manifestKey(digest), problem: 'is missing' }])
     expect(send.mock.calls.filter(([command]) => command instanceof GetObjectCommand)).toEqual([])
     send.mockRestore()
   })
 
   test('goes through all pages of a large set', async () => {
-    const send = vi.spyOn(s3, 'send')
+    const send = vi.spyOn(s3(), 'send')
     const many = { ...manifest, digest: 'e'.repeat(64), rows: 2 * 1_100 }
     const chunks = Array.from({ length: 1_100 }, (_, number) => ({ ...manifest.chunks[0], number }))
     await put(manifestKey(many.digest), JSON.stringify({ ...many, chunks }))
     for (let from = 0; from < 1_100; from += 50)
       await Promise.all(Array.from({ length: 50 }, (_, n) => put(chunkKey(many.digest, from + n), body(0))))
     send.mockClear()
-    expect(await findHoles(s3, BUCKET, many.digest)).toEqual([])
+    expect(await findHoles(s3(), BUCKET, many.digest)).toEqual([])
     expect(send.mock.calls.filter(([command]) => command instanceof ListObjectsV2Command)).toHaveLength(2)
     await remove(chunkKey(many.digest, 1_099))
-    expect(await findHoles(s3, BUCKET, many.digest)).toEqual([
+    expect(await findHoles(s3(), BUCKET, many.digest)).toEqual([
       { key: chunkKey(many.digest, 1_099), problem: 'is missing' },
     ])
     send.mockRestore()
@@ -165,9 +126,9 @@ describe('a look at the names', () => {
 
 describe('reading all of a set', () => {
   test('gives the bodies in order and never has more than five in memory', async () => {
-    const send = vi.spyOn(s3, 'send')
+    const send = vi.spyOn(s3(), 'send')
     let taken = 0
-    for await (const each of readChunks(s3, BUCKET, manifest)) {
+    for await (const each of readChunks(s3(), BUCKET, manifest)) {
       expect(each).toEqual(body(taken))
       taken += 1
       expect(send.mock.calls.length - taken).toBeLessThanOrEqual(4)
@@ -184,8 +145,8 @@ describe('reading all of a set', () => {
   })
 
   test('that stops early leaves no request behind', async () => {
-    const send = vi.spyOn(s3, 'send')
-    for await (const _ of readChunks(s3, BUCKET, manifest)) break
+    const send = vi.spyOn(s3(), 'send')
+    for await (const _ of readChunks(s3(), BUCKET, manifest)) break
     const answers = await Promise.all(
       send.mock.results.map(({ value }) => Promise.race([value, Promise.resolve('still open')])),
     )
@@ -202,7 +163,7 @@ describe('reading all of a set', () => {
     const failure = await failureOf(makeStaged({ staged: digest }, context()))
     expect(failure.name).toBe('StagedSourceDamaged')
     expect(failure.message).toContain(`promises ${value} as its ${total}`)
-    await writeStaged(s3, BUCKET, manifest, body)
+    await writeStaged(s3(), BUCKET, manifest, body)
     expect(await makeStaged({ staged: digest }, context())).toMatchObject({ digest })
   })
 })
