@@ -1,7 +1,7 @@
 import { access, constants } from 'node:fs/promises'
+import { count, counted } from '../functions/contract/numbers.ts'
 import { lineAndColumn, type Rejection } from '../functions/contract/source-refusals.ts'
 import { table } from '../operator/format/table.ts'
-import { count, counted } from '../operator/format/text.ts'
 import { addDistributor, checkRegistered, checkSlice, type Day, startPlanned } from './day.ts'
 import { readFingerprint } from './files.ts'
 import { follow } from './follow.ts'

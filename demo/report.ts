@@ -1,5 +1,5 @@
+import { count } from '../functions/contract/numbers.ts'
 import { table } from '../operator/format/table.ts'
-import { count } from '../operator/format/text.ts'
 import type { JobFigures } from './figures.ts'
 
 /** One thing that had to hold, and whether it did. */

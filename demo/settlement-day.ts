@@ -1,7 +1,7 @@
 import { join } from 'node:path'
+import { count } from '../functions/contract/numbers.ts'
 import type { Slice } from '../functions/contract/words.ts'
 import { correct, generateTracks } from '../local/generate.ts'
-import { count } from '../operator/format/text.ts'
 import { OperationError, type Progress, type StartPlan } from '../operator/operations/operations.ts'
 import { phaseOf } from '../operator/operations/speed.ts'
 import { addDistributor, checkRegistered, checkSlice, type Day, startPlanned } from './day.ts'

@@ -42,9 +42,8 @@ export const handler = task('AcquireLock', AcquireLockInput, async ({ slice, loc
 const requireOwn = async (run: Run, slice: Slice, own: JobMessage): Promise<void> => {
   const head = await readHead(run, slice)
   if (head?.job === own.id && head.fence === own.fence) return
-  throw new Failure(
-    'Superseded',
-    `Another run took over ${sliceName(slice)} while this one had lost its lock. Look at the newest job.`,
-    { job: own.id, fence: own.fence },
-  )
+  throw new Failure('Superseded', `Another run took over ${sliceName(slice)} while this one had lost its lock.`, {
+    job: own.id,
+    fence: own.fence,
+  })
 }

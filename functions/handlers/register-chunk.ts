@@ -1,5 +1,6 @@
 import { Failure } from '../contract/failures.ts'
 import { ChunkInput } from '../contract/messages.ts'
+import { count, counted } from '../contract/numbers.ts'
 import { runChunks } from '../job/run-chunks.ts'
 import { task } from '../job/task.ts'
 import { readJob } from '../store/job/row.ts'
@@ -24,7 +25,7 @@ export const handler = task('RegisterChunk', ChunkInput, async (input, run) => {
       if (rows === chunk.row_count && warnings === 0) return rows
       throw new Failure(
         'ChunkMismatch',
-        `Chunk ${chunk.number} holds ${chunk.row_count} rows, MySQL took ${rows} with ${warnings} warnings; the chunk was rolled back. Another program wrote to this slice: stop it, then start again with "supersede" and "force".`,
+        `Chunk ${chunk.number} holds ${counted(chunk.row_count, 'row')}, MySQL took ${count(rows)} with ${counted(warnings, 'warning')}; the chunk was rolled back. Another program wrote to this slice.`,
         { job: input.job.id, fence: input.job.fence, state: 'REGISTERING' },
       )
     },

@@ -4,7 +4,7 @@ import { type Slice, sliceName } from '../contract/words.ts'
 import { isRunning } from '../store/job/predicates.ts'
 import type { JobRow } from '../store/job/row.ts'
 
-const NOTHING_TOUCHED = 'Nothing was touched; look at the new plan and start again.'
+const NOTHING_TOUCHED = 'Nothing was touched.'
 
 /**
  * The staged source is the one that was shown.

@@ -134,11 +134,10 @@ const opened = (job: JobRow, { fence }: Fence, outcome: string): JobMessage => (
 })
 
 const superseded = (input: OpenJobInput, why: string): Failure =>
-  new Failure(
-    'Superseded',
-    `This run of ${sliceName(input.slice)} was overtaken: ${why}. It changed nothing; look at the newest job.`,
-    { job: input.own?.id, fence: input.own?.fence },
-  )
+  new Failure('Superseded', `This run of ${sliceName(input.slice)} was overtaken: ${why}. It changed nothing.`, {
+    job: input.own?.id,
+    fence: input.own?.fence,
+  })
 
 const ended = ({ execution, slice }: OpenJobInput): Failure =>
   new Failure(
@@ -151,6 +150,6 @@ const jobOpen = (job: JobRow, slice: OpenJobInput['slice']): Failure =>
     'JobOpenError',
     `${sliceName(slice)} has an open job of another file (staged source ${job.source_digest}, ${
       job.halted_at === null ? `opened by ${job.execution}` : `halted at ${job.halted_at} by ${job.halt_error}`
-    }). Resume it by naming that staged source, or start again with "supersede": true to close it and begin with this one.`,
+    })`,
     { job: job.id, fence: job.fence, state: job.state },
   )

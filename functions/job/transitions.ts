@@ -3,6 +3,7 @@ import { planItems } from '../contract/chunks.ts'
 import { Failure } from '../contract/failures.ts'
 import { DELETE_PLANS_MAX } from '../contract/limits.ts'
 import type { Guarded, ItemsOutput, JobMessage } from '../contract/messages.ts'
+import { counted } from '../contract/numbers.ts'
 import { type Phase, sliceName } from '../contract/words.ts'
 import { type Acquisition, acquisitionOf, guardExclusive, requireOurs } from '../store/job/guard.ts'
 import { exclusively } from '../store/job/held.ts'
@@ -102,18 +103,18 @@ export const markRegistered = async (run: Run, input: Guarded): Promise<JobMessa
   const by = acquisitionOf(input)
   // Counting may take seconds in a large slice, so it runs before the row is taken. Every chunk is marked by then, so
   // nothing changes the slice behind it but a run with a newer fence, which the guard finds.
-  const counted = await statement(database, (reader) => countRegistered(reader, by, input.slice))
+  const before = await statement(database, (reader) => countRegistered(reader, by, input.slice))
   return await exclusively(database, by.id, async (held) => {
     const guarded = await guardExclusive(held, by, 'REGISTERING', 'REGISTERED')
     if (guarded.state === 'REGISTERING') {
       const { job } = guarded
       // Again, with the row held: a restore of the database may have taken chunks back behind the count, marks and all.
       await requireEveryMark(guarded, by)
-      const totals = counted ?? (await totalsOf(guarded, input.slice))
+      const totals = before ?? (await totalsOf(guarded, input.slice))
       if (totals.rows !== Number(job.source_rows) || totals.shareSum !== job.source_share_sum)
         throw new Failure(
           'SliceMismatch',
-          `${sliceName(input.slice)} holds ${totals.rows} rows summing to ${totals.shareSum}, the file has ${job.source_rows} summing to ${job.source_share_sum}: another program wrote to the slice. Stop it, then start again with "supersede" and "force".`,
+          `${sliceName(input.slice)} holds ${counted(totals.rows, 'row')} summing to ${totals.shareSum}, the file has ${counted(Number(job.source_rows), 'row')} summing to ${job.source_share_sum}: another program wrote to the slice.`,
           { job: by.id, fence: by.fence, state: guarded.state },
         )
       await markState(guarded, 'REGISTERED')
@@ -144,7 +145,7 @@ const countRegistered = async (reader: Reader, by: Acquisition, slice: Guarded['
 const requireEveryMark = async (reader: Reader, by: Acquisition): Promise<void> => {
   const progress = await progressOf(reader, by.id, 'register')
   if (progress.marked === progress.chunks && progress.chunks > 0) return
-  throw new Failure('ChunksUnfinished', `${progress.marked} of ${progress.chunks} chunks are registered`, {
+  throw new Failure('ChunksUnfinished', `${progress.marked} of ${counted(progress.chunks, 'chunk')} are registered`, {
     job: by.id,
     fence: by.fence,
     state: 'REGISTERING',

@@ -1,11 +1,12 @@
 import { CHUNK_ROWS_MAX, MAP_ITEMS_MAX, SLICE_ROWS_PLANNED } from '../../functions/contract/limits.ts'
+import { count } from '../../functions/contract/numbers.ts'
 import { CONNECTIONS_SHARE_MAX, connectionBudget } from '../config/connections.ts'
 import { stageConfig } from '../config/stages.ts'
 import { ASSUMED, IDLE_USD, limitsOf, type RunCost, runCost, SIZES, STORAGE_ROWS_PER_S } from './scale.ts'
 
 const TURN = 'what to turn'
 
-const whole = (value: number): string => Math.round(value).toLocaleString('en')
+const whole = (value: number): string => count(Math.round(value))
 const seconds = (value: number): string => (value < 120 ? `${whole(value)} s` : `${whole(value / 60)} min`)
 const percent = (share: number): string => `${(share * 100).toLocaleString('en', { maximumSignificantDigits: 3 })} %`
 

@@ -7,6 +7,7 @@ import {
   SOURCE_BYTES_MAX,
   SOURCE_ROWS_MAX,
 } from '../../functions/contract/limits.ts'
+import { count } from '../../functions/contract/numbers.ts'
 import { TASKS, type TaskName } from '../../functions/contract/tasks.ts'
 
 /*
@@ -111,12 +112,12 @@ export type Use = { readonly limit: string; readonly share: number; readonly tur
 export const limitsOf = (cost: RunCost): Use[] => {
   const uses: Use[] = [
     {
-      limit: `rows of one file (${SOURCE_ROWS_MAX.toLocaleString('en')})`,
+      limit: `rows of one file (${count(SOURCE_ROWS_MAX)})`,
       share: cost.rows / SOURCE_ROWS_MAX,
       turn: 'SOURCE_ROWS_MAX, together with the memory and time of StageSource; or split the distributor',
     },
     {
-      limit: `memory of StageSource (${TASKS.StageSource.memoryMb.toLocaleString('en')} MB)`,
+      limit: `memory of StageSource (${count(TASKS.StageSource.memoryMb)} MB)`,
       share: cost.stagingMb / TASKS.StageSource.memoryMb,
       turn: "memoryMb of StageSource, up to Lambda's 10,240 MB; beyond it, sort in pieces",
     },
@@ -131,7 +132,7 @@ export const limitsOf = (cost: RunCost): Use[] => {
       turn: 'upload it in parts; the limit is that of one PutObject',
     },
     {
-      limit: `history of an execution (${HISTORY_EVENTS_MAX.toLocaleString('en')} events)`,
+      limit: `history of an execution (${count(HISTORY_EVENTS_MAX)} events)`,
       share: cost.events / HISTORY_EVENTS_MAX,
       turn: 'MAP_ITEMS_MAX: it bounds the history for any number of rows',
     },

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { counted } from '../format/text.ts'
+import { counted } from '../../functions/contract/numbers.ts'
 import { OPERATION_ERRORS } from '../operations/operations.ts'
 import { acting } from './command-context.ts'
 import { rangeOf, withRange } from './list.ts'

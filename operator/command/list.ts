@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import { SLICE_MONTHS_MAX } from '../../functions/contract/limits.ts'
 import { addMonths, currentMonth, isMonthRange, monthsFrom } from '../../functions/contract/months.ts'
+import { counted } from '../../functions/contract/numbers.ts'
 import type { DistributorLine, SliceLine } from '../../functions/contract/reports.ts'
 import { seoulTime } from '../../functions/contract/seoul-time.ts'
 import { table } from '../format/table.ts'
-import { counted } from '../format/text.ts'
 import { OperationError } from '../operations/operations.ts'
 import { acting, monthOf } from './command-context.ts'
 

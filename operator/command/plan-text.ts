@@ -1,5 +1,5 @@
+import { count, counted } from '../../functions/contract/numbers.ts'
 import { facts } from '../format/table.ts'
-import { count, counted } from '../format/text.ts'
 import type { StartPlan } from '../operations/operations.ts'
 import type { Output } from './output.ts'
 import { formatText, rejectionLines } from './validation-text.ts'

@@ -1,9 +1,10 @@
 import { executionNameOf } from '../../functions/contract/execution.ts'
+import { count, counted } from '../../functions/contract/numbers.ts'
 import type { AuditLine, JobReport, LockReport, PhaseReport, SliceReport } from '../../functions/contract/reports.ts'
 import { seoulTime } from '../../functions/contract/seoul-time.ts'
 import { duration } from '../format/duration.ts'
 import { facts, table } from '../format/table.ts'
-import { bar, count, counted, percent } from '../format/text.ts'
+import { bar, percent } from '../format/text.ts'
 import type { Output } from './output.ts'
 
 /** `held by NAME, 290 s left, token 0f1e2d3c4b5a`. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { count } from '../format/text.ts'
+import { count } from '../../functions/contract/numbers.ts'
 import { OperationError, type StartOptions, type StartPlan } from '../operations/operations.ts'
 import { type BeginOptions, begin } from './begin.ts'
 import { acting, type SliceOptions, sliceOf } from './command-context.ts'

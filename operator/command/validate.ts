@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
+import { count, counted } from '../../functions/contract/numbers.ts'
 import { PARTY_SCHEMES, type PartyScheme, SUM_RULES, type SumRule } from '../../functions/contract/words.ts'
-import { count, counted } from '../format/text.ts'
 import { OPERATION_ERRORS, OperationError } from '../operations/operations.ts'
 import { acting } from './command-context.ts'
 import { ERRORS_SHOWN, formatText, ignoredLines, rejectionLines, summaryLines } from './validation-text.ts'

@@ -1,7 +1,7 @@
+import { count, counted } from '../../functions/contract/numbers.ts'
 import { lineAndColumn, type Rejection, type SourceError } from '../../functions/contract/source-refusals.ts'
 import { quoted } from '../../functions/contract/visible.ts'
 import { facts } from '../format/table.ts'
-import { count, counted } from '../format/text.ts'
 import type { Validation } from '../operations/operations.ts'
 
 /** Errors that people are shown unless they ask for more; `--json` has all that were kept. */

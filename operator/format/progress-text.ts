@@ -1,7 +1,8 @@
+import { count } from '../../functions/contract/numbers.ts'
 import type { Progress } from '../operations/operations.ts'
 import { phaseOf } from '../operations/speed.ts'
 import { duration } from './duration.ts'
-import { bar, count, percent } from './text.ts'
+import { bar, percent } from './text.ts'
 
 /** One line: `ARIA 2026-10  RegisterChunks  job 3, fence 1  [####....]  52 %  420,000 of 800,000 rows ...`. */
 export const progressText = (progress: Progress): string => {

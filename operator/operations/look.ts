@@ -1,6 +1,7 @@
 import { GetExecutionHistoryCommand } from '@aws-sdk/client-sfn'
 import { sentenceOf } from '../../functions/contract/execution.ts'
 import { messageOf } from '../../functions/contract/failures.ts'
+import { counted } from '../../functions/contract/numbers.ts'
 import { remedyOf, remedyText } from '../../functions/contract/remedies.ts'
 import type { JobReport, SliceReport } from '../../functions/contract/reports.ts'
 import type { Clients } from './clients.ts'
@@ -47,7 +48,7 @@ type Output = {
   readonly publish?: { readonly failure?: unknown }
 }
 
-const rowsText = (rows: number | undefined): string => (rows === 1 ? '1 row' : `${rows ?? '?'} rows`)
+const rowsText = (rows: number | undefined): string => (rows === undefined ? '? rows' : counted(rows, 'row'))
 
 /** What a success came to; what is left undone behind it is part of it. */
 const resultOf = (run: Run, job: JobReport | null): string | null => {

@@ -3,6 +3,7 @@ import { rejectKey } from '../../contract/execution.ts'
 import { Failure } from '../../contract/failures.ts'
 import { type Manifest, manifestKey } from '../../contract/manifest.ts'
 import type { Source, Staged } from '../../contract/messages.ts'
+import { count, counted } from '../../contract/numbers.ts'
 import { lineAndColumn, type SourceError, type SourceRules } from '../../contract/source-refusals.ts'
 import { type Slice, sliceName } from '../../contract/words.ts'
 import { readChunks, readManifest, stagedDamaged } from '../../store/s3/staged.ts'
@@ -50,13 +51,14 @@ const reject = async (context: StagingContext, read: Read, { facts, rejection }:
   const report = rejectKey(slice, execution)
   const source = { distributor, month, key, etag, execution }
   await writeRejectReport(s3, bucket, report, { version: 1, ...source, ...facts, ...rejection })
-  const counted = total === 1 ? '1 error' : `${total} errors`
-  const count = stoppedAtLine === null ? counted : `${counted} up to line ${stoppedAtLine}, where reading stopped,`
+  const errorsText = counted(total, 'error')
+  const found =
+    stoppedAtLine === null ? errorsText : `${errorsText} up to line ${count(stoppedAtLine)}, where reading stopped,`
   const shown = errors.slice(0, ERRORS_SHOWN).map(sentence).join('; ')
-  const more = total > ERRORS_SHOWN ? `; and ${total - ERRORS_SHOWN} more` : ''
+  const more = total > ERRORS_SHOWN ? `; and ${count(total - ERRORS_SHOWN)} more` : ''
   return new Failure(
     'SourceRejected',
-    `${sliceName(slice)}: ${name} has ${count} and nothing was changed: ${shown}${more}. The report is s3://${bucket}/${report}`,
+    `${sliceName(slice)}: ${name} has ${found} and nothing was changed: ${shown}${more}. The report is s3://${bucket}/${report}`,
   )
 }
 

@@ -1,6 +1,7 @@
 import { html } from 'hono/html'
+import { count } from '../../../functions/contract/numbers.ts'
 import type { PhaseReport } from '../../../functions/contract/reports.ts'
-import { count, percent } from '../../format/text.ts'
+import { percent } from '../../format/text.ts'
 import type { Html } from '../parts/format.ts'
 import type { Words } from '../words/en.ts'
 

@@ -1,7 +1,7 @@
 import { html } from 'hono/html'
 import { executionNameOf } from '../../../functions/contract/execution.ts'
+import { count } from '../../../functions/contract/numbers.ts'
 import type { AuditLine, JobReport, SliceReport } from '../../../functions/contract/reports.ts'
-import { count } from '../../format/text.ts'
 import { caller, type Html, short, time } from '../parts/format.ts'
 import type { Words } from '../words/en.ts'
 import { badge } from './badge.ts'

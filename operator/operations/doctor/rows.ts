@@ -1,3 +1,4 @@
+import { count, counted } from '../../../functions/contract/numbers.ts'
 import { sliceOptions } from '../../../functions/contract/remedies.ts'
 import type { Checks } from '../../../functions/contract/reports.ts'
 import type { Clients } from '../clients.ts'
@@ -17,7 +18,7 @@ export const rowFindings = async (clients: Clients, { registered }: Checks): Pro
     found.push({
       check: 'rows-differ',
       severity: 'error',
-      what: `${distributor} ${month} holds ${held.rows} rows summing to ${held.shareSum}, but job ${job} registered ${rows} summing to ${shareSum}: another program wrote to the slice.`,
+      what: `${distributor} ${month} holds ${counted(held.rows, 'row')} summing to ${held.shareSum}, but job ${job} registered ${count(rows)} summing to ${shareSum}: another program wrote to the slice.`,
       remedy: `sharelock start ${sliceOptions(slice)} --source ${digest} --force`,
       slice,
     })

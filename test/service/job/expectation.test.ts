@@ -42,7 +42,7 @@ describe('a start that expects a head', () => {
     )
     await expect(stale).rejects.toMatchObject(refused)
     await expect(stale).rejects.toThrow(
-      `job ${other.id}, requested by test in arn:execution:b, came since. Nothing was touched; look at the new plan and start again.`,
+      `job ${other.id}, requested by test in arn:execution:b, came since. Nothing was touched.`,
     )
     expect(await readJob(db.outside, other.id)).toMatchObject({ state: 'REGISTERED', fence: 2, closed_at: null })
     const jobs = await db.outside.rows('select id from job where distributor_id = ?', [slice.distributorId])

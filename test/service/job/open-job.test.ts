@@ -90,7 +90,7 @@ describe('an open job', () => {
     const first = await openJob(run(), opening(slice, 'a/1', null))
     const second = openJob(run(), opening(slice, 'b/2', headOf(first), { staged: stagedOf('b') }))
     await expect(second).rejects.toMatchObject({ name: 'JobOpenError', job: first.id })
-    await expect(second).rejects.toThrow(/another file.*"supersede": true/)
+    await expect(second).rejects.toThrow(/has an open job of another file/)
     expect((await readJob(db.outside, first.id))?.fence).toBe(1)
   })
 

@@ -318,7 +318,9 @@ describe('REGISTERED', () => {
     await loadRows(db.outside, slice, linesOf(50, 1))
     await expect(markRegistered(run(), input)).rejects.toMatchObject({
       name: 'SliceMismatch',
-      message: expect.stringMatching(/holds 12 rows summing to 300\.000000, the file has 8 summing to 200\.000000/),
+      message: expect.stringMatching(
+        /holds 12 rows summing to 300\.000000, the file has 8 rows summing to 200\.000000/,
+      ),
       job: job.id,
     })
     expect(await stateOf(job.id)).toBe('REGISTERING')

@@ -125,7 +125,7 @@ describe('a look', () => {
   test.each([
     [
       { job: { id: 7, state: 'REGISTERED', outcome: 'opened' }, staged: { rows: 1_000 } },
-      'registered 1000 rows as job 7',
+      'registered 1,000 rows as job 7',
     ],
     [
       { job: { id: 6, state: 'REGISTERED', outcome: 'already registered' } },
