@@ -2,9 +2,8 @@ import { messageOf } from '../../functions/contract/failures.ts'
 import { OperationError, type OperationErrorName } from '../operations/operations.ts'
 import { ForeignRequest } from './browser-session.ts'
 import { answer, type Console, type ConsoleRequest, viewOf } from './context.ts'
-import { MalformedUpload } from './multipart.ts'
 import { problemPage, problemTitle } from './pages/problem.ts'
-import { UploadTooLarge } from './upload.ts'
+import { MalformedUpload, UploadTooLarge } from './upload.ts'
 import type { Words } from './words/en.ts'
 
 export const STATUS_OF = {

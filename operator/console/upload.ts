@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { createWriteStream } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { open, rm } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { basename, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { boundaryOf, MalformedUpload, type Part, partsOf, textOf } from './multipart.ts'
+import { MIMEType } from 'node:util'
+import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy'
 
 /**
  * A browser sends one request and cannot go on after a break, so this is for files of everyday size: about 12 million
@@ -15,7 +15,11 @@ export const UPLOAD_BYTES_MAX = 512 * 1_024 ** 2
 const FIELD_BYTES_MAX = 2_048
 const FIELDS_MAX = 10
 
+/** More in one form is no form of the console. */
+const PARTS_MAX = FIELDS_MAX + 1
+
 export class UploadTooLarge extends Error {}
+export class MalformedUpload extends Error {}
 
 export type Upload = {
   readonly fields: Readonly<Record<string, string>>
@@ -36,43 +40,85 @@ export type UploadRules = {
  * @throws UploadTooLarge, MalformedUpload
  */
 export const receiveUpload = async (request: IncomingMessage, rules: UploadRules): Promise<Upload> => {
-  const boundary = boundaryOf(request.headers['content-type'])
-  if (boundary === null) throw new MalformedUpload('The request is not a form with a file')
   if (Number(request.headers['content-length'] ?? 0) > rules.bytesMax + FIELDS_MAX * FIELD_BYTES_MAX)
     throw new UploadTooLarge()
+  const form = formParser(request.headers['content-type'], rules.bytesMax)
+  const { promise: failed, reject: fail } = Promise.withResolvers<never>()
+  const malformed = (message: string) => () => fail(new MalformedUpload(message))
   const fields: Record<string, string> = {}
-  // A request that is destroyed half way could not be answered any more.
-  const body = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>
-  for await (const part of partsOf(body, boundary)) {
-    if (part.filename !== null) {
+  const giveUp = new AbortController()
+  let file: Promise<string | null> | undefined
+  form.on('field', (name: string | undefined, value, _isNameCut, isValueCut) => {
+    if (name === undefined) return malformed('A part of the upload has no name')()
+    if (isValueCut) return malformed(`A field has more than ${FIELD_BYTES_MAX} bytes`)()
+    if (file !== undefined) return malformed('A field comes behind the file')()
+    fields[name] = value
+  })
+  form.on('file', (_name, stream, filename: string | undefined) => {
+    stream.on('error', malformed('The upload ends too early'))
+    stream.on('limit', () => fail(new UploadTooLarge()))
+    try {
       rules.check(fields)
-      return { fields, file: await receiveFile(part, rules) }
+      file = receiveFile(stream, filename ?? '', rules.folder, giveUp.signal)
+      file.catch(fail)
+    } catch (error) {
+      fail(error)
     }
-    if (Object.keys(fields).length >= FIELDS_MAX) throw new MalformedUpload('The form has too many fields')
-    fields[part.name] = await textOf(part.pieces, FIELD_BYTES_MAX)
-  }
-  rules.check(fields)
-  return { fields, file: null }
-}
-
-const receiveFile = async (part: Part, rules: UploadRules): Promise<string | null> => {
-  const file = join(rules.folder, `${randomUUID()}-${plainName(part.filename ?? '')}`)
-  let bytes = 0
-  async function* bounded(): AsyncGenerator<Buffer> {
-    for await (const piece of part.pieces) {
-      bytes += piece.length
-      if (bytes > rules.bytesMax) throw new UploadTooLarge()
-      yield piece
-    }
-  }
+  })
+  for (const limit of ['fieldsLimit', 'filesLimit', 'partsLimit'] as const)
+    form.on(limit, malformed('The form has too many parts'))
+  form.on('error', (error) => malformed(`The upload cannot be read: ${(error as Error).message}`)())
   try {
-    await pipeline(bounded, createWriteStream(file, { flags: 'wx', mode: 0o600 }))
+    await Promise.race([feed(form, request), failed])
+    if (file === undefined) rules.check(fields)
+    return { fields, file: (await Promise.race([file, failed])) ?? null }
   } catch (error) {
-    await rm(file, { force: true })
+    giveUp.abort()
+    const path = await file?.catch(() => null)
+    if (path != null) await rm(path, { force: true })
     throw error
   }
-  if (bytes > 0 || part.filename !== '') return file
-  await rm(file, { force: true })
+}
+
+/** @throws MalformedUpload where the type is another one, or names no boundary */
+const formParser = (type: string | undefined, fileSize: number): BusboyInstance => {
+  const limits = { fileSize, files: 1, fields: FIELDS_MAX, fieldSize: FIELD_BYTES_MAX, parts: PARTS_MAX }
+  try {
+    if (new MIMEType(type ?? '').essence === 'multipart/form-data')
+      return new Busboy({ headers: { 'content-type': type ?? '' }, limits })
+  } catch {}
+  throw new MalformedUpload('The request is not a form with a file')
+}
+
+/** Gives the body to the parser, no faster than the file is written. Ends once the parser has seen the form's end. */
+const feed = async (form: BusboyInstance, request: IncomingMessage): Promise<void> => {
+  // A request that is destroyed half way could not be answered any more.
+  for await (const piece of request.iterator({ destroyOnReturn: false }))
+    await new Promise<void>((taken, failed) => {
+      form.write(piece, (error) => (error ? failed(error) : taken()))
+    })
+  await new Promise<void>((finished) => {
+    form.once('finish', finished)
+    form.end()
+  })
+}
+
+const receiveFile = async (
+  stream: BusboyFileStream,
+  filename: string,
+  folder: string,
+  signal: AbortSignal,
+): Promise<string | null> => {
+  const path = join(folder, `${randomUUID()}-${plainName(filename)}`)
+  const handle = await open(path, 'wx', 0o600)
+  try {
+    await pipeline(stream, handle.createWriteStream(), { signal })
+  } catch (error) {
+    await rm(path, { force: true })
+    throw error
+  }
+  if (stream.bytesRead > 0 || filename !== '') return path
+  await rm(path, { force: true })
   return null
 }
 

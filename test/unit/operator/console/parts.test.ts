@@ -1,70 +1,12 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { SliceLine } from '../../../../functions/contract/reports.ts'
-import { boundaryOf, MalformedUpload, partsOf } from '../../../../operator/console/multipart.ts'
 import { squaresOf } from '../../../../operator/console/pages/chunk-map.ts'
 import { overviewRows } from '../../../../operator/console/parts/overview-rows.ts'
 import { en } from '../../../../operator/console/words/en.ts'
 import { ko } from '../../../../operator/console/words/ko.ts'
 
 /* The console's own small parts, without a browser: what they compute from what they are given. */
-
-async function* cutAt(body: Buffer, cuts: readonly number[]): AsyncGenerator<Buffer> {
-  let from = 0
-  for (const cut of [...cuts.map((cut) => cut % (body.length + 1)).sort((a, b) => a - b), body.length]) {
-    yield body.subarray(from, cut)
-    from = Math.max(from, cut)
-  }
-}
-
-const read = async (body: Buffer, boundary: string, cuts: readonly number[]) => {
-  const parts: { name: string; filename: string | null; content: Buffer }[] = []
-  for await (const { name, filename, pieces } of partsOf(cutAt(body, cuts), boundary)) {
-    const content: Buffer[] = []
-    for await (const piece of pieces) content.push(piece)
-    parts.push({ name, filename, content: Buffer.concat(content) })
-  }
-  return parts
-}
-
-const BOUNDARY = '----WebKitFormBoundary7MA4YWxkTrZu0gW'
-/** Bytes that look like the beginning of a boundary, among others. */
-const content = fc
-  .array(fc.oneof(fc.constantFrom('\r\n', '--', `\r\n--${BOUNDARY.slice(0, 9)}`, '\r', '한글', 'a,b'), fc.string()))
-  .map((pieces) => Buffer.from(pieces.join('')))
-
-const bodyOf = (field: string, file: Buffer): Buffer =>
-  Buffer.concat([
-    Buffer.from(`--${BOUNDARY}\r\nContent-Disposition: form-data; name="month"\r\n\r\n${field}\r\n`),
-    Buffer.from(`--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="정산 10월.csv"\r\n`),
-    Buffer.from('Content-Type: text/csv\r\n\r\n'),
-    file,
-    Buffer.from(`\r\n--${BOUNDARY}--\r\n`),
-  ])
-
-test('an upload is read to the same bytes wherever the network cuts it', async () => {
-  await fc.assert(
-    fc.asyncProperty(content, fc.array(fc.nat()), async (file, cuts) => {
-      expect(await read(bodyOf('2026-10', file), BOUNDARY, cuts)).toEqual([
-        { name: 'month', filename: null, content: Buffer.from('2026-10') },
-        { name: 'file', filename: '정산 10월.csv', content: file },
-      ])
-    }),
-  )
-})
-
-test('an upload that ends before its end is refused', async () => {
-  const body = bodyOf('2026-10', Buffer.from('isrc,share'))
-  const ends = Array.from({ length: body.length - 4 }, (_, index) => index)
-  for (const end of ends) await expect(read(body.subarray(0, end), BOUNDARY, [])).rejects.toThrow(MalformedUpload)
-})
-
-test('the boundary is the one that the type names, quoted or not, and no other type has one', () => {
-  expect(boundaryOf(`multipart/form-data; boundary=${BOUNDARY}`)).toBe(BOUNDARY)
-  expect(boundaryOf('multipart/form-data; charset=utf-8; boundary="a b"')).toBe('a b')
-  for (const type of [undefined, '', 'multipart/form-data', 'text/plain; boundary=x', 'multipart/mixed; boundary=x'])
-    expect(boundaryOf(type)).toBeNull()
-})
 
 const distributor = (code: string, active = true) =>
   ({ id: 1, code, name: code, active, sumRule: 'at-most', partyScheme: 'opaque' }) as const
