@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { languageDetector } from 'hono/language'
@@ -23,11 +24,17 @@ import { LANGUAGES } from './words/language.ts'
 /** A form without a file: a few short fields. */
 const FORM_BYTES_MAX = 16 * 1_024
 
-const ASSETS = {
-  'console.css': 'text/css; charset=utf-8',
-  'console.js': 'text/javascript; charset=utf-8',
-  'icon.svg': 'image/svg+xml',
-} as const
+const IDIOMORPH = fileURLToPath(import.meta.resolve('idiomorph/dist/idiomorph.min.js'))
+const own = (name: string): string => join(import.meta.dirname, 'assets', name)
+const JAVASCRIPT = 'text/javascript; charset=utf-8'
+
+/** Each with its file, the library's included: a console works without a network. */
+const ASSETS = [
+  { name: 'console.css', file: own('console.css'), type: 'text/css; charset=utf-8' },
+  { name: 'console.js', file: own('console.js'), type: JAVASCRIPT },
+  { name: 'idiomorph.js', file: IDIOMORPH, type: JAVASCRIPT },
+  { name: 'icon.svg', file: own('icon.svg'), type: 'image/svg+xml' },
+] as const
 
 /** What an address may ask to be said at the top of a slice's page: a name, never a text of its own. */
 const NOTICES = {
@@ -92,10 +99,8 @@ export const consoleApp = (desk: Console): Hono<Env> => {
   app.use('/slices/*', bodyLimit({ maxSize: FORM_BYTES_MAX, onError: tooLarge }))
   app.use('/plans/:id/start', bodyLimit({ maxSize: FORM_BYTES_MAX, onError: tooLarge }))
 
-  for (const [name, type] of Object.entries(ASSETS))
-    app.get(`/assets/${name}`, async (c) =>
-      c.body(await readFile(join(import.meta.dirname, 'assets', name)), 200, { 'Content-Type': type }),
-    )
+  for (const { name, file, type } of ASSETS)
+    app.get(`/assets/${name}`, async (c) => c.body(await readFile(file), 200, { 'Content-Type': type }))
 
   app.get('/', async (c) => {
     const view = viewOf(desk, c)

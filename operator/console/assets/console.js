@@ -4,40 +4,12 @@
 const main = document.getElementById('main')
 const lost = document.getElementById('lost')
 
+/** What a reader typed or ticked stays as it is, whatever the new page says. */
+const READERS_OWN = ['value', 'checked', 'selected']
+
 /** Makes `now` like `next`, keeping every element that can stay: focus, selection and scrolling are the reader's. */
-const morph = (now, next) => {
-  if (now.nodeType !== Node.ELEMENT_NODE) {
-    if (now.data !== next.data) now.data = next.data
-    return
-  }
-  for (const { name } of [...now.attributes]) if (!next.hasAttribute(name)) now.removeAttribute(name)
-  for (const { name, value } of next.attributes) if (now.getAttribute(name) !== value) now.setAttribute(name, value)
-  let at = now.firstChild
-  for (const node of [...next.childNodes]) {
-    const same = sameOf(now, at, node)
-    if (same === null) {
-      now.insertBefore(node, at)
-      continue
-    }
-    // What comes before it is gone from the page. An element that were moved instead would lose the focus.
-    while (at !== same) at = removed(at)
-    at = same.nextSibling
-    morph(same, node)
-  }
-  while (at !== null) at = removed(at)
-}
-
-/** What is `node` in the page now: the element of its id, or what comes next if that is of its kind. */
-const sameOf = (parent, at, node) => {
-  if (node.id) return [...parent.children].find(({ id, nodeName }) => id === node.id && nodeName === node.nodeName) ?? null
-  return at !== null && !at.id && at.nodeName === node.nodeName ? at : null
-}
-
-const removed = (node) => {
-  const next = node.nextSibling
-  node.remove()
-  return next
-}
+const morph = (now, next) =>
+  Idiomorph.morph(now, next, { callbacks: { beforeAttributeUpdated: (name) => !READERS_OWN.includes(name) } })
 
 const refresh = async () => {
   try {

@@ -32,6 +32,7 @@ export const layout = ({ words, language, stage, identity, url }: View, { title,
   <title>${title} · Sharelock</title>
   <link rel="icon" href="/assets/icon.svg" type="image/svg+xml">
   <link rel="stylesheet" href="/assets/console.css">
+  <script src="/assets/idiomorph.js" defer></script>
   <script src="/assets/console.js" defer></script>
   ${refreshMs === null ? '' : html`<noscript><meta http-equiv="refresh" content="5"></noscript>`}
 </head>
