@@ -1,5 +1,5 @@
-import type { Result } from './matrix/cell.ts'
 import { MOMENTS } from './matrix/moments.ts'
+import type { Result } from './matrix/trial.ts'
 import { combinations, FAULTS } from './matrix.ts'
 import { type Options, readOptions, USAGE } from './options.ts'
 import { pageOf, soakLines, writePage } from './report.ts'
@@ -31,15 +31,17 @@ const violationsIn = (results: readonly Result[]): number =>
 
 /** The matrix, or the part of it that was asked for; a soak after the whole of it; the page. */
 const matrix = async (options: Options, command: string): Promise<boolean> => {
-  const { only, moment, tries, worlds, minutes } = options
-  const cells = combinations({ fault: only, moment })
+  const { only, moment, tries, labs, minutes } = options
+  const trials = combinations({ fault: only, moment })
   const run = await runMatrix(
-    cells.flatMap((cell) => Array.from({ length: tries }, () => cell)),
-    worlds,
+    trials.flatMap((trial) => Array.from({ length: tries }, () => trial)),
+    labs,
     say,
   )
-  say(`${run.results.length} cells in ${(run.ms / 60_000).toFixed(1)} minutes, ${violationsIn(run.results)} violations`)
-  if (run.notRun.length > 0) say(`${run.notRun.length} cells were not run: the time was up`)
+  say(
+    `${run.results.length} trials in ${(run.ms / 60_000).toFixed(1)} minutes, ${violationsIn(run.results)} violations`,
+  )
+  if (run.notRun.length > 0) say(`${run.notRun.length} trials were not run: the time was up`)
   const isClean = violationsIn(run.results) === 0 && run.notRun.length === 0
   if (only !== undefined || moment !== undefined) return isClean
   const soaked = minutes > 0 ? await soak(options) : undefined

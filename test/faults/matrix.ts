@@ -17,7 +17,7 @@ export const FAULTS: readonly Fault[] = [
   ...LAMBDA_FAULTS,
   ...VALKEY_FAULTS,
   ...FAILOVER_FAULTS,
-  // Those that take a minute each come before many short ones, so that worlds side by side end together.
+  // Those that take a minute each come before many short ones, so that labs side by side end together.
   ...SLOW_FAULTS,
   ...MYSQL_FAULTS,
   ...FULL_FAULTS,

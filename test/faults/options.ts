@@ -8,7 +8,7 @@ export type Options = {
   readonly only: string | undefined
   readonly moment: string | undefined
   readonly tries: number
-  readonly worlds: number
+  readonly labs: number
   /** The soak alone. */
   readonly soak: boolean
   /** Of the soak; 0: none. */
@@ -18,10 +18,10 @@ export type Options = {
 
 export const USAGE = `node test/faults/main.ts [options]
 
-  --only FAULT      the cells of one fault
-  --moment MOMENT   the cells of one moment
-  --tries N         runs of each cell, 1 by default
-  --worlds N        stacks side by side, one more than cores by default: a fault is mostly waited for
+  --only FAULT      the trials of one fault
+  --moment MOMENT   the trials of one moment
+  --tries N         runs of each trial, 1 by default
+  --labs N        stacks side by side, one more than cores by default: a fault is mostly waited for
   --soak            the random soak alone
   --minutes N       of the soak, 2 by default; after a whole matrix or with --soak
   --seed S          of the soak; printed where none is given
@@ -38,7 +38,7 @@ Faults, by the first words of their names:
 `
 
 /** Each takes about 2 GB. */
-const WORLDS_MAX = 4
+const LABS_MAX = 4
 
 const numberOf = (name: string, text: string): number => {
   const value = Number(text)
@@ -54,7 +54,7 @@ export const readOptions = (args: readonly string[]): Options | 'help' | 'list' 
       only: { type: 'string' },
       moment: { type: 'string' },
       tries: { type: 'string', default: '1' },
-      worlds: { type: 'string', default: String(Math.min(availableParallelism() + 1, WORLDS_MAX)) },
+      labs: { type: 'string', default: String(Math.min(availableParallelism() + 1, LABS_MAX)) },
       soak: { type: 'boolean', default: false },
       minutes: { type: 'string', default: '2' },
       seed: { type: 'string' },
@@ -74,7 +74,7 @@ export const readOptions = (args: readonly string[]): Options | 'help' | 'list' 
     moment,
     soak,
     tries: Math.max(1, numberOf('tries', values.tries)),
-    worlds: Math.max(1, numberOf('worlds', values.worlds)),
+    labs: Math.max(1, numberOf('labs', values.labs)),
     minutes: numberOf('minutes', values.minutes),
     seed: values.seed === undefined ? Math.floor(Math.random() * 1_000_000) : numberOf('seed', values.seed),
   }

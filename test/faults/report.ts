@@ -2,9 +2,9 @@ import { writeFile } from 'node:fs/promises'
 import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { ROOT } from '../../local/host/paths.ts'
-import type { Result } from './matrix/cell.ts'
+import { LARGE } from './matrix/fault-lab.ts'
 import { MOMENTS } from './matrix/moments.ts'
-import { LARGE } from './matrix/world.ts'
+import type { Result } from './matrix/trial.ts'
 import { type Combination, FAULTS } from './matrix.ts'
 import { replayOf } from './run-matrix.ts'
 import { replaySoak, type SoakResult } from './soak/soak.ts'
@@ -15,7 +15,7 @@ export type Conditions = {
   readonly mysql: string
   readonly valkey: string
   readonly minutes: number
-  /** Cells for which the time was up. */
+  /** Trials for which the time was up. */
   readonly notRun: readonly Combination[]
 }
 
@@ -84,7 +84,7 @@ const headOf = ({ command, mysql, valkey, minutes }: Conditions): string =>
 const gapsOf = (notRun: readonly Combination[]): string =>
   notRun.length === 0
     ? ''
-    : `\n**Not run, for the time was up: ${notRun.length} cells.** ${FAULTS.flatMap(({ id }) => {
+    : `\n**Not run, for the time was up: ${notRun.length} trials.** ${FAULTS.flatMap(({ id }) => {
         const moments = notRun.filter(({ fault }) => fault.id === id).map(({ moment }) => moment.id)
         return moments.length === 0 ? [] : [`\`${id}\` at ${moments.join(', ')}`]
       }).join('; ')}.\n`

@@ -1,9 +1,9 @@
-import { type Result, runCell } from './matrix/cell.ts'
-import { World } from './matrix/world.ts'
+import { FaultLab } from './matrix/fault-lab.ts'
+import { type Result, runTrial } from './matrix/trial.ts'
 import type { Combination } from './matrix.ts'
 
 /**
- * What a whole run may take, the soak aside: the rest of the cells is reported as not run, which is no success. On two
+ * What a whole run may take, the soak aside: the rest of the trials is reported as not run, which is no success. On two
  * idle cores about 12 minutes, of which those are 2 in which a server is paused for a minute or a task runs out of its
  * time.
  */
@@ -16,7 +16,7 @@ export type MatrixRun = {
   readonly ms: number
 }
 
-/** The command that runs one cell again. */
+/** The command that runs one trial again. */
 export const replayOf = ({ fault, moment }: Pick<Result, 'fault' | 'moment'>): string =>
   `npm run test:faults -- --only ${fault} --moment ${moment}`
 
@@ -28,10 +28,10 @@ const lineOf = (result: Result, number: number, count: number): string => {
   return lines.join('\n')
 }
 
-/** Works off the cells in worlds side by side; each cell has its world to itself. */
+/** Works off the trials in labs side by side; each trial has its lab to itself. */
 export const runMatrix = async (
-  cells: readonly Combination[],
-  worldCount: number,
+  trials: readonly Combination[],
+  labCount: number,
   say: (line: string) => void,
 ): Promise<MatrixRun> => {
   const startedAt = performance.now()
@@ -40,20 +40,20 @@ export const runMatrix = async (
   let next = 0
   const isLate = () => performance.now() - startedAt > MATRIX_MS_MAX
   const lane = async (): Promise<void> => {
-    const world = await World.start()
+    const lab = await FaultLab.start()
     try {
-      servers = await world.versions()
-      while (next < cells.length && !isLate()) {
-        const cell = cells[next++]
-        if (cell === undefined) return
-        const result = await runCell(world, cell.fault, cell.moment)
+      servers = await lab.versions()
+      while (next < trials.length && !isLate()) {
+        const trial = trials[next++]
+        if (trial === undefined) return
+        const result = await runTrial(lab, trial.fault, trial.moment)
         results.push(result)
-        say(lineOf(result, results.length, cells.length))
+        say(lineOf(result, results.length, trials.length))
       }
     } finally {
-      await world.stop()
+      await lab.stop()
     }
   }
-  await Promise.all(Array.from({ length: Math.min(worldCount, cells.length) }, lane))
-  return { results, servers, notRun: cells.slice(next), ms: performance.now() - startedAt }
+  await Promise.all(Array.from({ length: Math.min(labCount, trials.length) }, lane))
+  return { results, servers, notRun: trials.slice(next), ms: performance.now() - startedAt }
 }

@@ -35,14 +35,14 @@ export type Fault = {
 export type Watched = Fault & { seen: number; struck: number; readonly resolve: (statement: Statement) => void }
 
 /** A session as MySQL numbers it. Numbers begin anew when the server does. */
-export type Session = { thread: number; readonly openedAt: number; owner: Owner | undefined }
+export type SqlSession = { thread: number; readonly openedAt: number; owner: Owner | undefined }
 
 /** What a connection asks the relay it belongs to. */
 export type Switchboard = {
   readonly port: number
   readonly target: { readonly host: string; readonly port: number }
   readonly ownerOf: OwnerOf
-  readonly sessions: Session[]
+  readonly sessions: SqlSession[]
   /** The fault that strikes at this statement, if any. */
   readonly match: (task: string, sql: string) => Watched | undefined
 }
@@ -65,7 +65,7 @@ export class Link {
   readonly #relay: Switchboard
   readonly #client: Socket
   readonly #server: Socket
-  readonly #session: Session = { thread: 0, openedAt: Date.now(), owner: undefined }
+  readonly #session: SqlSession = { thread: 0, openedAt: Date.now(), owner: undefined }
   #bytes = Buffer.alloc(0)
   #passing: Promise<void> = Promise.resolve()
   /** Set while the reply to a statement is awaited by a fault. */

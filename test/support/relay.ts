@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer, type Server } from 'node:net'
-import { type Fault, Link, type Session, type Statement, type Watched } from './relay-link.ts'
+import { type Fault, Link, type SqlSession, type Statement, type Watched } from './relay-link.ts'
 import type { OwnerOf } from './socket-owner.ts'
 
 export type { Fault, Statement } from './relay-link.ts'
@@ -17,7 +17,7 @@ export class DatabaseRelay {
   target: { host: string; port: number } = { host: '127.0.0.1', port: 0 }
   ownerOf: OwnerOf = () => undefined
   /** Every connection there was, with its number at the server. */
-  readonly sessions: Session[] = []
+  readonly sessions: SqlSession[] = []
   readonly #server: Server
   readonly #faults = new Set<Watched>()
   readonly #links = new Set<Link>()

@@ -4,12 +4,12 @@ import type { ShareFile } from '../../support/share-file.ts'
 import type { Struck } from '../../support/struck.ts'
 import type { TestSlice, TestStack } from '../../support/test-stack.ts'
 import type { Call } from '../../support/timeline.ts'
+import type { FaultLab } from './fault-lab.ts'
 import type { Moment, Place } from './moments.ts'
-import type { World } from './world.ts'
 
 /** One fault at one moment, under way. */
-export type Cell = {
-  readonly world: World
+export type Trial = {
+  readonly lab: FaultLab
   readonly on: TestStack
   readonly moment: Moment
   readonly slice: TestSlice
@@ -43,22 +43,22 @@ export type Fault = {
   /** How long a run may take under it, ms, where it is longer than any other may. */
   readonly runMs?: number
   /** Before the run is started. */
-  readonly prepare?: (cell: Cell) => Promise<void>
+  readonly prepare?: (trial: Trial) => Promise<void>
   /** Waits for the moment where it is not on the wire of MySQL or Valkey. */
-  readonly await?: (cell: Cell) => Promise<unknown>
+  readonly await?: (trial: Trial) => Promise<unknown>
   /** Starts the run another way; the answer is its ARN. */
-  readonly begin?: (cell: Cell) => Promise<string>
+  readonly begin?: (trial: Trial) => Promise<string>
   /** At the moment; what waits there goes on afterwards. */
-  readonly strike?: (cell: Cell, at: Statement | Struck) => unknown
+  readonly strike?: (trial: Trial, at: Statement | Struck) => unknown
   /** Beside the run, once it has struck. */
-  readonly beside?: (cell: Cell, at: Statement | Struck) => Promise<void>
+  readonly beside?: (trial: Trial, at: Statement | Struck) => Promise<void>
   /** When the run has ended. */
-  readonly heal?: (cell: Cell, end: Ended) => Promise<void>
+  readonly heal?: (trial: Trial, end: Ended) => Promise<void>
 }
 
 /** The call that was struck. */
-export const struckCall = ({ world }: Cell, { pid }: Struck): Call => {
-  const call = world.callOf(pid)
+export const struckCall = ({ lab }: Trial, { pid }: Struck): Call => {
+  const call = lab.callOf(pid)
   if (call === undefined) throw new Error(`Nobody called the sandbox ${pid}`)
   return call
 }
@@ -72,10 +72,10 @@ export const statementOf = (at: Statement | Struck): Statement => {
 export const onDatabase = ({ place }: Moment): boolean => place.on === 'database'
 
 /** Starts the same request once more, as an operator or the schedule would. */
-export const startAgain = async (cell: Cell): Promise<string> => {
-  await cell.repair()
-  const arn = await cell.on.start({ ...cell.slice, ...cell.request })
-  cell.runs.push(nameOf(arn))
+export const startAgain = async (trial: Trial): Promise<string> => {
+  await trial.repair()
+  const arn = await trial.on.start({ ...trial.slice, ...trial.request })
+  trial.runs.push(nameOf(arn))
   return arn
 }
 
@@ -87,17 +87,17 @@ export const nameOf = (arn: string): string => arn.slice(arn.lastIndexOf(':') + 
  * @returns settles when the next run has come there
  */
 export const holdNext = (
-  cell: Cell,
+  trial: Trial,
   place: Place & { readonly task: string },
   act: () => Promise<unknown>,
 ): Promise<void> => {
   const { promise: reached, resolve } = Promise.withResolvers<void>()
-  const before = new Set(cell.world.calls.map(({ event }) => tokenIn(event)))
+  const before = new Set(trial.lab.calls.map(({ event }) => tokenIn(event)))
   let seen = 0
-  cell.on.relay.arm({
+  trial.on.relay.arm({
     ...{ task: place.task, sql: place.sql, moment: place.when, times: 10_000 },
     act: async ({ pid }) => {
-      const token = tokenIn(cell.world.callOf(pid)?.event)
+      const token = tokenIn(trial.lab.callOf(pid)?.event)
       if (token === undefined || before.has(token)) return
       seen += 1
       if (seen !== place.skip + 1) return
@@ -111,7 +111,7 @@ export const holdNext = (
 const tokenIn = (event: unknown): string | undefined => (event as { lock?: { token: string } } | undefined)?.lock?.token
 
 /** A run that has not ended yet, and what has to happen in it: nothing may come of it where the run ends first. */
-export const orEnd = async ({ on }: Cell, arn: string, what: Promise<unknown>): Promise<void> => {
+export const orEnd = async ({ on }: Trial, arn: string, what: Promise<unknown>): Promise<void> => {
   await Promise.race([what, on.stack.engine.execution(arn).ended])
 }
 

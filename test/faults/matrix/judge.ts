@@ -11,20 +11,20 @@ import {
 import { type ShareFile, shareFile } from '../../support/share-file.ts'
 import type { TestSlice } from '../../support/test-stack.ts'
 import { judgeJobs, judgeLocks, judgeOwners, judgeWrites } from '../../support/timeline.ts'
-import type { Cell } from './fault.ts'
-import type { World } from './world.ts'
+import type { Trial } from './fault.ts'
+import type { FaultLab } from './fault-lab.ts'
 
 /** How a slice is when nobody works on it. */
-export type Standing = 'settled' | 'halted' | 'open' | 'untouched'
+export type SliceEnd = 'settled' | 'halted' | 'open' | 'untouched'
 
-export const standingOf = async (world: World, slice: TestSlice): Promise<Standing> => {
-  const [newest] = await jobsOf(world.on, slice)
+export const sliceEndOf = async (lab: FaultLab, slice: TestSlice): Promise<SliceEnd> => {
+  const [newest] = await jobsOf(lab.on, slice)
   if (newest === undefined) return 'untouched'
   if (newest.state === 'REGISTERED') return 'settled'
   return newest.halted_at === null ? 'open' : 'halted'
 }
 
-/** Rows of the months beside each cell's slice. */
+/** Rows of the months beside each trial's slice. */
 export const NEIGHBOUR = shareFile(30, 6)
 export const neighboursOf = ({ distributor }: TestSlice): TestSlice[] =>
   ['2026-09', '2026-11'].map((month) => ({ distributor, month }))
@@ -41,8 +41,8 @@ const told = async (expectation: () => Promise<unknown>): Promise<string[]> => {
   }
 }
 
-const differs = async (world: World, slice: TestSlice, fingerprint: string, whose: string): Promise<string[]> => {
-  const now = await fingerprintOf(world.on, slice)
+const differs = async (lab: FaultLab, slice: TestSlice, fingerprint: string, whose: string): Promise<string[]> => {
+  const now = await fingerprintOf(lab.on, slice)
   return now === fingerprint ? [] : [`${whose} has ${now} and should have ${fingerprint}`]
 }
 
@@ -51,8 +51,8 @@ const differs = async (world: World, slice: TestSlice, fingerprint: string, whos
  *
  * @param runs names of the executions that worked on the slice
  */
-export const letLockExpire = async (world: World, slice: TestSlice, runs: readonly string[]): Promise<string[]> => {
-  const { on } = world
+export const letLockExpire = async (lab: FaultLab, slice: TestSlice, runs: readonly string[]): Promise<string[]> => {
+  const { on } = lab
   const lock = await lockOf(on, slice)
   if (lock === null) return []
   await on.valkey.del(on.lockKey(slice))
@@ -64,36 +64,36 @@ export const letLockExpire = async (world: World, slice: TestSlice, runs: readon
   ]
 }
 
-/** Everything that must hold for a cell's slice and its neighbours while nobody works, whatever happened before. */
-export const judge = async (cell: Cell): Promise<string[]> => {
-  const { world, slice } = cell
+/** Everything that must hold for a trial's slice and its neighbours while nobody works, whatever happened before. */
+export const judge = async (trial: Trial): Promise<string[]> => {
+  const { lab, slice } = trial
   return [
-    ...(await letLockExpire(world, slice, cell.runs)),
-    ...(await judgeSlice(world, slice, cell.files, cell.oldFingerprint)),
-    ...(await judgeHistory(world, slice)),
-    ...(await judgeEvents(world, slice)),
-    ...(await judgeNeighbours(world, slice)),
+    ...(await letLockExpire(lab, slice, trial.runs)),
+    ...(await judgeSlice(lab, slice, trial.files, trial.oldFingerprint)),
+    ...(await judgeHistory(lab, slice)),
+    ...(await judgeEvents(lab, slice)),
+    ...(await judgeNeighbours(lab, slice)),
   ]
 }
 
 /** @param files of which the slice holds one, if it is settled */
 export const judgeSlice = async (
-  world: World,
+  lab: FaultLab,
   slice: TestSlice,
   files: readonly ShareFile[],
   oldFingerprint: string,
 ): Promise<string[]> => {
-  const { on } = world
-  const standing = await standingOf(world, slice)
-  if (standing === 'untouched') return await differs(world, slice, oldFingerprint, 'an untouched slice')
-  if (standing === 'settled') {
+  const { on } = lab
+  const sliceEnd = await sliceEndOf(lab, slice)
+  if (sliceEnd === 'untouched') return await differs(lab, slice, oldFingerprint, 'an untouched slice')
+  if (sliceEnd === 'settled') {
     const now = await fingerprintOf(on, slice)
     const file = files.find(({ fingerprint }) => fingerprint === now)
     if (file === undefined) return [`the slice is REGISTERED with ${now}, the file has ${files[0]?.fingerprint}`]
     return await told(() => expectSettled(on, slice, file))
   }
   const [job] = await jobsOf(on, slice)
-  if (standing === 'halted') return await told(() => expectHalted(on, slice, job?.state ?? ''))
+  if (sliceEnd === 'halted') return await told(() => expectHalted(on, slice, job?.state ?? ''))
   const seen = await settledRowsOf(on, slice)
   return [
     ...(await told(() => expectLedgerConsistent(on, slice))),
@@ -102,19 +102,19 @@ export const judgeSlice = async (
 }
 
 /** What MySQL and Valkey recorded of the slice, from its beginning. */
-export const judgeHistory = async (world: World, slice: TestSlice): Promise<string[]> => {
-  const changes = await jobChangesOf(world.on, slice)
+export const judgeHistory = async (lab: FaultLab, slice: TestSlice): Promise<string[]> => {
+  const changes = await jobChangesOf(lab.on, slice)
   return [
-    ...judgeWrites(await writesOf(world.on, slice), world.callOfThread),
+    ...judgeWrites(await writesOf(lab.on, slice), lab.callOfThread),
     ...judgeJobs(changes),
-    ...judgeOwners(changes, world.callOfThread),
-    ...judgeLocks(world.watch.factsOf(slice), changes, world.callsOfPort),
+    ...judgeOwners(changes, lab.callOfThread),
+    ...judgeLocks(lab.watch.factsOf(slice), changes, lab.callsOfPort),
   ]
 }
 
 /** One event for each transition that has one; what the sweeper had to publish included, all of them delivered. */
-export const judgeEvents = async (world: World, slice: TestSlice): Promise<string[]> => {
-  const { on } = world
+export const judgeEvents = async (lab: FaultLab, slice: TestSlice): Promise<string[]> => {
+  const { on } = lab
   const found: string[] = []
   const changes = await jobChangesOf(on, slice)
   const jobs = new Set(changes.map(({ job }) => job))
@@ -132,12 +132,12 @@ export const judgeEvents = async (world: World, slice: TestSlice): Promise<strin
       const there = written.filter((event) => event.type === type).length
       if (there !== count) found.push(`job ${id} has ${there} events ${type} for ${count} transitions`)
     }
-    if (written.some(({ published }) => published === 0)) found.push(...(await publishTheRest(world)))
+    if (written.some(({ published }) => published === 0)) found.push(...(await publishTheRest(lab)))
   }
   return [...found, ...(await told(() => on.consumer.expectInStep(on)))]
 }
 
-const publishTheRest = async ({ on }: World): Promise<string[]> => {
+const publishTheRest = async ({ on }: FaultLab): Promise<string[]> => {
   const { lambda } = on.stack
   const sweep = lambda.functionNames.find((name) => name.endsWith('Sweep')) ?? ''
   const outcome = await lambda.invoke(sweep, JSON.stringify({ registeredByDay: 28, monthsBack: 1 }))
@@ -146,12 +146,12 @@ const publishTheRest = async ({ on }: World): Promise<string[]> => {
   return left.length === 0 ? [] : [`${left.length} events are not published after a sweep`]
 }
 
-const judgeNeighbours = async (world: World, slice: TestSlice): Promise<string[]> => {
-  const { bystander, on } = world
+const judgeNeighbours = async (lab: FaultLab, slice: TestSlice): Promise<string[]> => {
+  const { bystander, on } = lab
   const [job] = await jobsOf(on, bystander.slice)
-  const months = neighboursOf(slice).map((month) => differs(world, month, NEIGHBOUR.fingerprint, month.month))
+  const months = neighboursOf(slice).map((month) => differs(lab, month, NEIGHBOUR.fingerprint, month.month))
   return [
-    ...(await differs(world, bystander.slice, bystander.file.fingerprint, 'a bystander')),
+    ...(await differs(lab, bystander.slice, bystander.file.fingerprint, 'a bystander')),
     ...(job?.state === 'REGISTERED' && job.fence === 1 ? [] : ["a bystander's job was changed"]),
     ...(await Promise.all(months)).flat(),
   ]

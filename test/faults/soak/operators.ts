@@ -14,7 +14,7 @@ const SCHEDULED = JSON.stringify({ scheduledAt: '2026-11-09T17:00:00Z' })
 type Memory = Map<Player, object>
 
 const request = async (setting: Setting, player: Player, wish: object): Promise<void> => {
-  const { on } = setting.world
+  const { on } = setting.lab
   await on.start({ ...player.slice, ...wish, requestedBy: 'soak' })
 }
 
@@ -30,19 +30,19 @@ const start = async (setting: Setting, player: Player, random: Random, memory: M
   await request(setting, player, wish)
 }
 
-const stop = async ({ world }: Setting, random: Random): Promise<void> => {
-  const running = world.on.stack.engine.executions().filter(({ status }) => status === 'RUNNING')
+const stop = async ({ lab }: Setting, random: Random): Promise<void> => {
+  const running = lab.on.stack.engine.executions().filter(({ status }) => status === 'RUNNING')
   random.pick(running)?.stop('Operator', 'stopped in the soak')
 }
 
-const deliver = async ({ world }: Setting): Promise<void> => {
-  const { engine, machineArns } = world.on.stack
+const deliver = async ({ lab }: Setting): Promise<void> => {
+  const { engine, machineArns } = lab.on.stack
   const arn = Object.entries(machineArns).find(([name]) => name.startsWith('Dispatch'))?.[1] ?? ''
   engine.start(arn, SCHEDULED)
 }
 
 /** A lock whose run is over ends with its TTL, five minutes later: as time would. */
-const expire = async ({ world: { on } }: Setting, { slice }: Player): Promise<void> => {
+const expire = async ({ lab: { on } }: Setting, { slice }: Player): Promise<void> => {
   const holder = (await lockOf(on, slice))?.token.split('/')[0]
   const run = on.stack.engine.executions().find(({ name }) => name === holder)
   if (run !== undefined && run.status !== 'RUNNING') await on.valkey.del(on.lockKey(slice))

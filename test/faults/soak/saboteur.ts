@@ -12,7 +12,7 @@ const STATEMENTS = [/for share$/, /for update$/, /^update job_chunk/, /^load dat
 const DEADLOCK = { errno: 1213, sqlState: '40001', message: 'Deadlock found', rollback: true }
 const LOCK_TIMEOUT = { errno: 1205, sqlState: 'HY000', message: 'Lock wait timeout exceeded', rollback: false }
 
-const busy = ({ world }: Setting): Sandbox[] => world.on.stack.lambda.sandboxes.filter(({ state }) => state === 'busy')
+const busy = ({ lab }: Setting): Sandbox[] => lab.on.stack.lambda.sandboxes.filter(({ state }) => state === 'busy')
 
 const send = (sandbox: Sandbox | undefined, signal: NodeJS.Signals): boolean => {
   if (sandbox === undefined || sandbox.state === 'ended') return false
@@ -27,7 +27,7 @@ const thawLater = (setting: Setting, sandbox: Sandbox | undefined, ms: number): 
 const onWire = (setting: Setting, random: Random, act: (at: Statement) => unknown): void => {
   const task = random.pick(WRITERS) ?? 'OpenJob'
   const moment = random.chance(0.5) ? 'before' : 'after'
-  setting.world.on.relay.arm({ task, sql: random.pick(STATEMENTS) ?? /^commit$/, moment, act })
+  setting.lab.on.relay.arm({ task, sql: random.pick(STATEMENTS) ?? /^commit$/, moment, act })
 }
 
 type Act = (setting: Setting, random: Random) => unknown
@@ -49,7 +49,7 @@ const KINDS: Readonly<Record<string, readonly [weight: number, act: Act]>> = {
       const player = random.pick(setting.players)
       if (!send(sandbox, 'SIGSTOP')) return
       thawLater(setting, sandbox, random.between(300, 2_500))
-      if (player !== undefined) await setting.world.on.valkey.del(setting.world.on.lockKey(player.slice))
+      if (player !== undefined) await setting.lab.on.valkey.del(setting.lab.on.lockKey(player.slice))
     },
   ],
   'Lambda timed out, left running': [
@@ -62,23 +62,23 @@ const KINDS: Readonly<Record<string, readonly [weight: number, act: Act]>> = {
   ],
   'Lambda run twice': [
     6,
-    ({ world, pending }, random) => {
-      const call = random.pick(world.calls.slice(-20))
-      if (call !== undefined) pending.push(callAgain(world.on, call))
+    ({ lab, pending }, random) => {
+      const call = random.pick(lab.calls.slice(-20))
+      if (call !== undefined) pending.push(callAgain(lab.on, call))
     },
   ],
   'old call repeated': [
     6,
-    ({ world, pending }, random) => {
-      const call = random.pick(world.calls)
-      if (call !== undefined) pending.push(callAgain(world.on, call))
+    ({ lab, pending }, random) => {
+      const call = random.pick(lab.calls)
+      if (call !== undefined) pending.push(callAgain(lab.on, call))
     },
   ],
-  'Valkey flushed': [2, ({ world }) => world.on.valkey.flushall()],
-  'Valkey restarted empty': [2, ({ world }) => world.on.stack.lock.server?.restart()],
+  'Valkey flushed': [2, ({ lab }) => lab.on.valkey.flushall()],
+  'Valkey restarted empty': [2, ({ lab }) => lab.on.stack.lock.server?.restart()],
   'Valkey silent': [
     2,
-    async ({ world: { on } }, random) => {
+    async ({ lab: { on } }, random) => {
       on.stack.lock.server?.freeze()
       await sleep(random.between(300, 3_000))
       on.stack.lock.server?.thaw()
@@ -86,7 +86,7 @@ const KINDS: Readonly<Record<string, readonly [weight: number, act: Act]>> = {
   ],
   'Valkey out of memory': [
     2,
-    async ({ world: { on } }, random) => {
+    async ({ lab: { on } }, random) => {
       await on.valkey.config('SET', 'maxmemory', '1')
       await sleep(random.between(200, 1_500))
       await on.valkey.config('SET', 'maxmemory', '0')
@@ -94,7 +94,7 @@ const KINDS: Readonly<Record<string, readonly [weight: number, act: Act]>> = {
   ],
   'Valkey READONLY': [
     2,
-    async ({ world: { on } }, random) => {
+    async ({ lab: { on } }, random) => {
       await on.valkey.call('replicaof', '127.0.0.1', '1')
       await sleep(random.between(200, 1_500))
       await on.valkey.call('replicaof', 'no', 'one')
@@ -102,7 +102,7 @@ const KINDS: Readonly<Record<string, readonly [weight: number, act: Act]>> = {
   ],
   'MySQL connections killed': [
     4,
-    async ({ world: { on } }) => {
+    async ({ lab: { on } }) => {
       const { user } = on.stack.database.app
       const found = await on.rows<{ id: number }>('select id from information_schema.processlist where user = ?', [
         user,
@@ -112,15 +112,15 @@ const KINDS: Readonly<Record<string, readonly [weight: number, act: Act]>> = {
   ],
   'MySQL killed and restarted': [
     1,
-    async ({ world }) => {
-      await world.on.stack.database.server?.kill()
-      await world.on.stack.database.server?.restart()
-      await world.reconnect()
+    async ({ lab }) => {
+      await lab.on.stack.database.server?.kill()
+      await lab.on.stack.database.server?.restart()
+      await lab.reconnect()
     },
   ],
   'MySQL read only': [
     2,
-    async ({ world: { on } }, random) => {
+    async ({ lab: { on } }, random) => {
       await on.outside.query('set global read_only = on')
       await sleep(random.between(100, 800))
       await on.outside.query('set global read_only = off')
@@ -130,7 +130,7 @@ const KINDS: Readonly<Record<string, readonly [weight: number, act: Act]>> = {
   'TCP to MySQL half-open': [2, (setting, random) => onWire(setting, random, (at) => at.strand())],
   'deadlock or lock timeout': [
     5,
-    ({ world: { on } }, random) => {
+    ({ lab: { on } }, random) => {
       const error = random.chance(0.5) ? DEADLOCK : LOCK_TIMEOUT
       const task = random.pick(WRITERS) ?? 'OpenJob'
       const sql = random.pick(STATEMENTS) ?? /^commit$/
@@ -139,7 +139,7 @@ const KINDS: Readonly<Record<string, readonly [weight: number, act: Act]>> = {
   ],
   'transfer from S3 cut': [
     3,
-    ({ world }) => void world.on.storageRelay.arm({ task: 'RegisterChunk', key: /\.tsv/, kind: 'cut' }),
+    ({ lab }) => void lab.on.storageRelay.arm({ task: 'RegisterChunk', key: /\.tsv/, kind: 'cut' }),
   ],
 }
 

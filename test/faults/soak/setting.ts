@@ -1,6 +1,6 @@
 import { type ShareFile, shareFile } from '../../support/share-file.ts'
 import type { TestSlice } from '../../support/test-stack.ts'
-import type { World } from '../matrix/world.ts'
+import type { FaultLab } from '../matrix/fault-lab.ts'
 import type { Random } from './random.ts'
 
 const SLICES = 5
@@ -16,7 +16,7 @@ export type Player = {
 
 /** What the actors of a soak share. */
 export type Setting = {
-  readonly world: World
+  readonly lab: FaultLab
   readonly players: readonly Player[]
   /** Files by the digest of their staged source. */
   readonly files: Map<string, ShareFile>
@@ -30,8 +30,8 @@ export type Setting = {
 
 export const count = ({ counts }: Setting, what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1)
 
-export const openSetting = async (world: World, random: Random, isOver: () => boolean): Promise<Setting> => {
-  const { on } = world
+export const openSetting = async (lab: FaultLab, random: Random, isOver: () => boolean): Promise<Setting> => {
+  const { on } = lab
   const files = new Map<string, ShareFile>()
   const players: Player[] = []
   await on.outside.query('update distributor set active = false')
@@ -49,5 +49,5 @@ export const openSetting = async (world: World, random: Random, isOver: () => bo
     await on.seed(slice, shareFile(random.between(40, 120), random.between(10_000, 900_000)))
     players.push({ slice, staged, scheduled })
   }
-  return { world, players, files, pending: [], counts: new Map(), violations: [], isOver }
+  return { lab, players, files, pending: [], counts: new Map(), violations: [], isOver }
 }

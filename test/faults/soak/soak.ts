@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { jobsOf } from '../../support/invariants.ts'
 import { atMost } from '../matrix/fault.ts'
-import { judgeEvents, judgeHistory, judgeSlice, letLockExpire, standingOf } from '../matrix/judge.ts'
-import { World } from '../matrix/world.ts'
+import { FaultLab } from '../matrix/fault-lab.ts'
+import { judgeEvents, judgeHistory, judgeSlice, letLockExpire, sliceEndOf } from '../matrix/judge.ts'
 import { operate } from './operators.ts'
 import { Random } from './random.ts'
 import { sabotage } from './saboteur.ts'
@@ -30,10 +30,10 @@ export const replaySoak = ({ minutes, seed }: Pick<SoakResult, 'minutes' | 'seed
 
 /** Every server right again, nobody frozen; then waits until nobody works any more. */
 const calm = async (setting: Setting): Promise<void> => {
-  const { world, pending, violations } = setting
-  const { engine, lambda } = world.on.stack
-  world.on.disarm()
-  world.on.relay.cutAll()
+  const { lab, pending, violations } = setting
+  const { engine, lambda } = lab.on.stack
+  lab.on.disarm()
+  lab.on.relay.cutAll()
   await Promise.all(pending)
   const deadline = Date.now() + CALM_MS_MAX
   const isAtWork = () =>
@@ -45,8 +45,8 @@ const calm = async (setting: Setting): Promise<void> => {
 }
 
 /** The file that the newest job of a slice registers. */
-const fileOf = async ({ world, files }: Setting, { slice, scheduled }: Player) => {
-  const jobs = await jobsOf(world.on, slice)
+const fileOf = async ({ lab, files }: Setting, { slice, scheduled }: Player) => {
+  const jobs = await jobsOf(lab.on, slice)
   // The digest of a file that was staged by the code is known from the run that staged it.
   for (const job of jobs)
     if (job.execution.includes('-scheduled-')) files.set(job.source_digest, files.get(job.source_digest) ?? scheduled)
@@ -55,19 +55,19 @@ const fileOf = async ({ world, files }: Setting, { slice, scheduled }: Player) =
 
 /** Resumes what is halted, and compares every slice with its newest job's file. */
 const judgePlayer = async (setting: Setting, player: Player): Promise<string[]> => {
-  const { world } = setting
+  const { lab } = setting
   const { slice } = player
-  const runs = world.on.stack.engine.executions().map(({ name }) => name)
-  const found = await letLockExpire(world, slice, runs)
+  const runs = lab.on.stack.engine.executions().map(({ name }) => name)
+  const found = await letLockExpire(lab, slice, runs)
   const { digest, file } = await fileOf(setting, player)
-  const standing = await standingOf(world, slice)
-  if (standing === 'halted' || standing === 'open') {
-    const end = await world.on.ended(await world.on.start({ ...slice, source: { staged: digest } }), RESUME_MS_MAX)
+  const sliceEnd = await sliceEndOf(lab, slice)
+  if (sliceEnd === 'halted' || sliceEnd === 'open') {
+    const end = await lab.on.ended(await lab.on.start({ ...slice, source: { staged: digest } }), RESUME_MS_MAX)
     if (end.status !== 'SUCCEEDED') found.push(`it could not be resumed: ${end.error} ${end.cause}`)
   }
-  if (standing !== 'untouched' && file === undefined) found.push(`nobody knows the file ${digest}`)
-  else if (file !== undefined) found.push(...(await judgeSlice(world, slice, [file], '')))
-  found.push(...(await judgeHistory(world, slice)), ...(await judgeEvents(world, slice)))
+  if (sliceEnd !== 'untouched' && file === undefined) found.push(`nobody knows the file ${digest}`)
+  else if (file !== undefined) found.push(...(await judgeSlice(lab, slice, [file], '')))
+  found.push(...(await judgeHistory(lab, slice)), ...(await judgeEvents(lab, slice)))
   return found.map((violation) => `${slice.distributor}: ${violation}`)
 }
 
@@ -76,9 +76,9 @@ const byKind = (counts: Map<string, number>, prefix: string): Record<string, num
     [...counts].filter(([what]) => what.startsWith(prefix)).map(([what, times]) => [what.slice(prefix.length), times]),
   )
 
-const endsOf = ({ world }: Setting): Record<string, number> => {
+const endsOf = ({ lab }: Setting): Record<string, number> => {
   const ends: Record<string, number> = {}
-  for (const { status, error } of world.on.stack.engine.executions(world.on.stack.machineArn)) {
+  for (const { status, error } of lab.on.stack.engine.executions(lab.on.stack.machineArn)) {
     const end = status === 'FAILED' ? (error ?? status) : status
     ends[end] = (ends[end] ?? 0) + 1
   }
@@ -90,11 +90,11 @@ const endsOf = ({ world }: Setting): Record<string, number> => {
  * decisions in the same order; what meets what is the machine's affair, and no seed can hold that still.
  */
 export const runSoak = async (minutes: number, seed: number): Promise<SoakResult> => {
-  const world = await World.start()
+  const lab = await FaultLab.start()
   try {
     const until = Date.now() + minutes * 60_000
-    const setting = await openSetting(world, new Random(seed), () => Date.now() > until)
-    const stopReading = world.reader.start(() => setting.players.map(({ slice }) => slice))
+    const setting = await openSetting(lab, new Random(seed), () => Date.now() > until)
+    const stopReading = lab.reader.start(() => setting.players.map(({ slice }) => slice))
     await Promise.all([operate(setting, new Random(seed + 1)), sabotage(setting, new Random(seed + 2))])
     await calm(setting)
     const violations = [...setting.violations]
@@ -104,8 +104,8 @@ export const runSoak = async (minutes: number, seed: number): Promise<SoakResult
     const { counts } = setting
     const requests = byKind(counts, 'request: ')
     const faults = byKind(counts, 'fault: ')
-    return { seed, minutes, runs, requests, faults, looks: world.reader.looks, violations: [...new Set(violations)] }
+    return { seed, minutes, runs, requests, faults, looks: lab.reader.looks, violations: [...new Set(violations)] }
   } finally {
-    await world.stop()
+    await lab.stop()
   }
 }

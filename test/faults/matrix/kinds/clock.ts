@@ -1,4 +1,4 @@
-import type { Cell, Fault } from '../fault.ts'
+import type { Fault, Trial } from '../fault.ts'
 import { expectEnd } from './execution.ts'
 
 /*
@@ -11,14 +11,14 @@ const HOUR_MS = 3_600_000
 const MOMENTS = ['stage-source', 'open-job', 'register-chunk', 'halt-job']
 const STOPPED = ['delete-chunk', 'register-chunk']
 
-const jump = (cell: Cell, ms: number): Promise<void> => cell.world.shiftClock(ms)
+const jump = (trial: Trial, ms: number): Promise<void> => trial.lab.shiftClock(ms)
 
 const off = (id: string, words: string, ms: number): Fault => ({
   id: `clock-${id}`,
   title: `The clock of every new sandbox an hour ${words}, in the middle of the run`,
   suits: (moment) => MOMENTS.includes(moment.id),
-  strike: (cell) => jump(cell, ms),
-  heal: (cell) => jump(cell, 0),
+  strike: (trial) => jump(trial, ms),
+  heal: (trial) => jump(trial, 0),
 })
 
 /** The status event carries times of a clock that is right. */
@@ -26,13 +26,13 @@ const stopped = (id: string, words: string, ms: number): Fault => ({
   id: `clock-${id}-stopped`,
   title: `The clock of every new sandbox an hour ${words}, and the execution stopped`,
   suits: (moment) => STOPPED.includes(moment.id),
-  strike: async (cell) => {
-    await jump(cell, ms)
-    await cell.on.stop(cell.arn)
+  strike: async (trial) => {
+    await jump(trial, ms)
+    await trial.on.stop(trial.arn)
   },
-  heal: async (cell, end) => {
-    await expectEnd(cell, end, 'ABORTED')
-    await jump(cell, 0)
+  heal: async (trial, end) => {
+    await expectEnd(trial, end, 'ABORTED')
+    await jump(trial, 0)
   },
 })
 

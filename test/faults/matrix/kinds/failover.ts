@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 import type { ValkeyServer } from '../../../../local/servers/valkey.ts'
 import type { Ended } from '../../../support/ended.ts'
 import { pause } from '../../../support/faults.ts'
-import { type Cell, type Fault, onDatabase } from '../fault.ts'
+import { type Fault, onDatabase, type Trial } from '../fault.ts'
 import type { Moment } from '../moments.ts'
 
 /*
@@ -19,10 +19,10 @@ const SYNC_MS_MAX = 10_000
 
 type Failover = { readonly second: ValkeyServer; readonly client: Redis; readonly ghost: string; unfollow: () => void }
 
-const failovers = new WeakMap<Cell, Failover>()
+const failovers = new WeakMap<Trial, Failover>()
 
-const failoverOf = (cell: Cell): Failover => {
-  const found = failovers.get(cell)
+const failoverOf = (trial: Trial): Failover => {
+  const found = failovers.get(trial)
   if (found === undefined) throw new Error('No replica was prepared')
   return found
 }
@@ -40,13 +40,13 @@ const follow = async (who: Redis, { host, port }: { readonly host: string; reado
 const promote = (who: Redis): Promise<unknown> => who.call('replicaof', 'no', 'one')
 
 /** A replica whose link broke before the run began, with or without a lock that was released since. */
-const prepare = async (cell: Cell, knowsLock: boolean): Promise<void> => {
-  const { on, world, slice } = cell
-  const second = await world.secondValkey()
+const prepare = async (trial: Trial, knowsLock: boolean): Promise<void> => {
+  const { on, lab, slice } = trial
+  const second = await lab.secondValkey()
   const client = new Redis({ host: second.host, port: second.port })
   client.on('error', () => undefined)
   const ghost = `ghost-${randomUUID()}`
-  failovers.set(cell, { second, client, ghost, unfollow: () => undefined })
+  failovers.set(trial, { second, client, ghost, unfollow: () => undefined })
   await on.valkey.config('SET', 'repl-diskless-sync-delay', '0')
   if (knowsLock) await on.valkey.set(on.lockKey(slice), `${ghost}/1`, 'PX', 300_000)
   await follow(client, on.stack.lock)
@@ -56,23 +56,23 @@ const prepare = async (cell: Cell, knowsLock: boolean): Promise<void> => {
 }
 
 /** New connections lead to the replica, which is the primary now. */
-const failOver = async (cell: Cell): Promise<void> => {
-  const { on, world, slice, runs } = cell
-  const failover = failoverOf(cell)
+const failOver = async (trial: Trial): Promise<void> => {
+  const { on, lab, slice, runs } = trial
+  const failover = failoverOf(trial)
   const { second, client, ghost } = failover
   await promote(client)
   if ((await client.pexpire(on.lockKey(slice), GHOST_MS)) === 1) runs.push(ghost)
-  failover.unfollow = await world.watch.follow(second)
+  failover.unfollow = await lab.watch.follow(second)
   on.lockRelay.target = { host: second.host, port: second.port }
 }
 
 /** The first server is the primary again, with all that the other one knows. */
-const failBack = async (cell: Cell, end: Ended): Promise<void> => {
-  const { on, moment, violations } = cell
-  const { second, client, unfollow } = failoverOf(cell)
+const failBack = async (trial: Trial, end: Ended): Promise<void> => {
+  const { on, moment, violations } = trial
+  const { second, client, unfollow } = failoverOf(trial)
   await follow(on.valkey, second)
   await promote(on.valkey)
-  await cell.world.watch.refresh()
+  await trial.lab.watch.refresh()
   on.lockRelay.target = { host: on.stack.lock.host, port: on.stack.lock.port }
   on.lockRelay.cutAll()
   unfollow()
@@ -93,14 +93,14 @@ const killed = (id: string, title: string, knowsLock: boolean, suits: Fault['sui
   id,
   title,
   suits,
-  prepare: (cell) => prepare(cell, knowsLock),
-  strike: async (cell) => {
-    await failOver(cell)
-    await cell.on.stack.lock.server?.kill()
+  prepare: (trial) => prepare(trial, knowsLock),
+  strike: async (trial) => {
+    await failOver(trial)
+    await trial.on.stack.lock.server?.kill()
   },
-  heal: async (cell, end) => {
-    await cell.on.stack.lock.server?.restart()
-    await failBack(cell, end)
+  heal: async (trial, end) => {
+    await trial.on.stack.lock.server?.restart()
+    await failBack(trial, end)
   },
 })
 
@@ -124,10 +124,10 @@ const demoted: Fault = {
   id: 'valkey-failover-demoted',
   title: 'Valkey failed over to such a replica; open connections stay with the old primary, which follows the new one',
   suits: (moment) => suits(moment) && onDatabase(moment),
-  prepare: (cell) => prepare(cell, true),
-  strike: async (cell) => {
-    await failOver(cell)
-    await follow(cell.on.valkey, failoverOf(cell).second)
+  prepare: (trial) => prepare(trial, true),
+  strike: async (trial) => {
+    await failOver(trial)
+    await follow(trial.on.valkey, failoverOf(trial).second)
   },
   heal: failBack,
 }

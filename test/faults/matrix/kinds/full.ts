@@ -1,4 +1,4 @@
-import { type Cell, type Fault, statementOf } from '../fault.ts'
+import { type Fault, statementOf, type Trial } from '../fault.ts'
 import type { Moment } from '../moments.ts'
 
 /*
@@ -25,9 +25,9 @@ const MOMENTS = [
 const suits = ({ id }: Moment): boolean => MOMENTS.includes(id)
 
 /** Every statement of the task that needs space, from the one that was struck on. */
-const refuse = (cell: Cell, error: typeof FULL, times: number): void => {
-  const { task } = cell.moment
-  cell.on.relay.arm({ task, sql: GROWS, moment: 'before', times, act: (at) => at.refuse(error) })
+const refuse = (trial: Trial, error: typeof FULL, times: number): void => {
+  const { task } = trial.moment
+  trial.on.relay.arm({ task, sql: GROWS, moment: 'before', times, act: (at) => at.refuse(error) })
 }
 
 const forGood: Fault = {
@@ -35,9 +35,9 @@ const forGood: Fault = {
   title: 'Disk full (1114) as the answer to every statement of the task that needs space, until the run has ended',
   suits,
   place: ({ place }) => ({ ...place, when: 'before' }),
-  strike: (cell, at) => {
+  strike: (trial, at) => {
     statementOf(at).refuse(FULL)
-    refuse(cell, FULL, 10_000)
+    refuse(trial, FULL, 10_000)
   },
   heal: async ({ on }) => on.disarm(),
 }
@@ -49,9 +49,9 @@ const aWhile: Fault = {
   title: `Disk full (1021) as the answer to ${1 + AGAIN} statements, then there is space again`,
   suits,
   place: ({ place }) => ({ ...place, when: 'before' }),
-  strike: (cell, at) => {
+  strike: (trial, at) => {
     statementOf(at).refuse(NO_SPACE)
-    refuse(cell, NO_SPACE, AGAIN)
+    refuse(trial, NO_SPACE, AGAIN)
   },
 }
 

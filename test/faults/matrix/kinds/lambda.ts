@@ -1,12 +1,12 @@
 import { answerOf, callAgain, pause } from '../../../support/faults.ts'
-import { atMost, type Cell, type Fault, startAgain, struckCall } from '../fault.ts'
+import { atMost, type Fault, startAgain, struckCall, type Trial } from '../fault.ts'
 
 /* What may happen to the process that serves a task. */
 
 /** Longer than a raise waits before it kills who blocks it (2 s): a frozen sandbox may hold rows of MySQL. */
 const MEANWHILE_MS = 4_000
 
-const expireLock = async ({ on, slice }: Cell): Promise<void> => {
+const expireLock = async ({ on, slice }: Trial): Promise<void> => {
   await on.valkey.del(on.lockKey(slice))
 }
 
@@ -21,9 +21,9 @@ const stopped: Fault = {
   id: 'lambda-stopped',
   title: "Lambda stopped past the lock's TTL, continued",
   suits: () => true,
-  strike: async (cell, at) => {
+  strike: async (trial, at) => {
     at.freeze()
-    await expireLock(cell)
+    await expireLock(trial)
   },
   beside: async (_, at) => {
     await pause(100)
@@ -35,13 +35,13 @@ const overtaken: Fault = {
   id: 'lambda-overtaken',
   title: "Lambda stopped past the lock's TTL, another run meanwhile, continued",
   suits: () => true,
-  strike: async (cell, at) => {
+  strike: async (trial, at) => {
     at.freeze()
-    cell.late.push(answerOf(cell.on, at.pid))
-    await expireLock(cell)
+    trial.late.push(answerOf(trial.on, at.pid))
+    await expireLock(trial)
   },
-  beside: async (cell, at) => {
-    const second = cell.on.ended(await startAgain(cell))
+  beside: async (trial, at) => {
+    const second = trial.on.ended(await startAgain(trial))
     await atMost(MEANWHILE_MS, second)
     at.thaw()
     await second
@@ -55,13 +55,13 @@ const outlived: Fault = {
   id: 'lambda-outlived',
   title: "Lambda stopped past the lock's TTL until another run has ended, continued",
   suits: ({ id }) => ALONE.includes(id),
-  strike: async (cell, at) => {
+  strike: async (trial, at) => {
     at.freeze()
-    cell.late.push(answerOf(cell.on, at.pid))
-    await expireLock(cell)
+    trial.late.push(answerOf(trial.on, at.pid))
+    await expireLock(trial)
   },
-  beside: async (cell, at) => {
-    await cell.on.ended(await startAgain(cell))
+  beside: async (trial, at) => {
+    await trial.on.ended(await startAgain(trial))
     at.thaw()
   },
 }
@@ -70,8 +70,8 @@ const twice: Fault = {
   id: 'lambda-twice',
   title: 'Lambda run twice at once',
   suits: () => true,
-  strike: (cell, at) => {
-    cell.late.push(callAgain(cell.on, struckCall(cell, at)))
+  strike: (trial, at) => {
+    trial.late.push(callAgain(trial.on, struckCall(trial, at)))
   },
 }
 
@@ -79,13 +79,13 @@ const timedOut: Fault = {
   id: 'lambda-timed-out',
   title: 'Lambda timed out and left running',
   suits: () => true,
-  strike: (cell, at) => {
+  strike: (trial, at) => {
     at.freeze()
-    cell.late.push(answerOf(cell.on, at.pid))
-    cell.on.stack.lambda.sandboxes.find((one) => one.pid === at.pid)?.timeOut()
+    trial.late.push(answerOf(trial.on, at.pid))
+    trial.on.stack.lambda.sandboxes.find((one) => one.pid === at.pid)?.timeOut()
   },
-  beside: async (cell, at) => {
-    await atMost(MEANWHILE_MS, cell.on.ended(cell.arn))
+  beside: async (trial, at) => {
+    await atMost(MEANWHILE_MS, trial.on.ended(trial.arn))
     at.thaw()
   },
 }

@@ -1,6 +1,6 @@
 import type { MysqlServer } from '../../../../local/servers/mysql.ts'
 import { pause, WRITERS } from '../../../support/faults.ts'
-import { atMost, type Cell, type Fault, onDatabase, statementOf } from '../fault.ts'
+import { atMost, type Fault, onDatabase, statementOf, type Trial } from '../fault.ts'
 import type { Moment } from '../moments.ts'
 
 /* What may happen to MySQL and on the way to it. */
@@ -10,7 +10,7 @@ const READ_ONLY_MS = 300
 /** Longer than any run takes: a server's own timeout, hours, helps nobody. */
 const STRANDED_MS = 75_000
 
-const server = ({ on }: Cell): MysqlServer => {
+const server = ({ on }: Trial): MysqlServer => {
   const { server } = on.stack.database
   if (server === undefined) throw new Error('The faults need a MySQL of their own')
   return server
@@ -20,10 +20,10 @@ const killed: Fault = {
   id: 'mysql-killed',
   title: 'MySQL killed and restarted on its data',
   suits: () => true,
-  strike: async (cell) => await server(cell).kill(),
-  beside: async (cell) => {
-    await server(cell).restart()
-    await cell.world.reconnect()
+  strike: async (trial) => await server(trial).kill(),
+  beside: async (trial) => {
+    await server(trial).restart()
+    await trial.lab.reconnect()
   },
 }
 

@@ -5,7 +5,7 @@ import { fingerprintOf } from '../../../support/invariants.ts'
 import type { Statement } from '../../../support/relay.ts'
 import type { ShareFile } from '../../../support/share-file.ts'
 import type { Struck } from '../../../support/struck.ts'
-import { atMost, type Cell, type Fault, holdNext, orEnd, startAgain } from '../fault.ts'
+import { atMost, type Fault, holdNext, orEnd, startAgain, type Trial } from '../fault.ts'
 import type { Place } from '../moments.ts'
 
 /*
@@ -18,21 +18,21 @@ import type { Place } from '../moments.ts'
 /** Until somebody who was frozen has done what he can: longer than the waits for a row's lock. */
 const ACTING_MS = 12_000
 
-const server = ({ on }: Cell): MysqlServer => {
+const server = ({ on }: Trial): MysqlServer => {
   const { server } = on.stack.database
   if (server === undefined) throw new Error('The faults need a MySQL of their own')
   return server
 }
 
-const restore = async (cell: Cell): Promise<void> => {
-  await server(cell).restore()
-  await cell.world.reconnect()
+const restore = async (trial: Trial): Promise<void> => {
+  await server(trial).restore()
+  await trial.lab.reconnect()
 }
 
 /** The worker that was struck is paused meanwhile, and goes on in the middle of its work. */
 const goOnAfterRestore: Pick<Fault, 'strike' | 'beside'> = {
   strike: (_, at) => at.freeze(),
-  beside: async (cell, at) => await restore(cell).finally(() => at.thaw()),
+  beside: async (trial, at) => await restore(trial).finally(() => at.thaw()),
 }
 
 const BEGUN = [
@@ -44,7 +44,7 @@ const toStart: Fault = {
   id: 'mysql-restored',
   title: 'MySQL restored to the moment before the run; the run goes on',
   suits: ({ id }) => BEGUN.includes(id),
-  prepare: async (cell) => await server(cell).snapshot(),
+  prepare: async (trial) => await server(trial).snapshot(),
   ...goOnAfterRestore,
 }
 
@@ -64,9 +64,9 @@ const midway: Fault = {
   id: 'mysql-restored-midway',
   title: 'MySQL restored to an earlier moment of the run itself; the run goes on',
   suits: ({ id }) => id in KEPT,
-  prepare: async (cell) => {
-    const kept = KEPT[cell.moment.id] ?? { task: 'OpenJob', skip: 0 }
-    cell.on.relay.arm({ ...kept, sql: COMMITTED, moment: 'after', act: () => server(cell).snapshot() })
+  prepare: async (trial) => {
+    const kept = KEPT[trial.moment.id] ?? { task: 'OpenJob', skip: 0 }
+    trial.on.relay.arm({ ...kept, sql: COMMITTED, moment: 'after', act: () => server(trial).snapshot() })
   },
   ...goOnAfterRestore,
 }
@@ -90,35 +90,35 @@ const OVERTAKEN: Readonly<
 }
 
 /** The second run's file. */
-const nextFile = async (cell: Cell): Promise<ShareFile | undefined> => {
-  if (cell.moment.id === 'mark-registered') return cell.files[0]
-  const file = cell.world.newFile(250)
-  cell.files.push(file)
-  cell.request.source = await cell.on.stage(file, 25)
+const nextFile = async (trial: Trial): Promise<ShareFile | undefined> => {
+  if (trial.moment.id === 'mark-registered') return trial.files[0]
+  const file = trial.lab.newFile(250)
+  trial.files.push(file)
+  trial.request.source = await trial.on.stage(file, 25)
   return file
 }
 
 /** The first run goes on where the second one is held, and is waited for. */
-const meet = async (cell: Cell, frozen: Statement | Struck): Promise<string> => {
-  const answered = answerOf(cell.on, frozen.pid)
-  cell.late.push(answered)
-  const { second } = OVERTAKEN[cell.moment.id] ?? {}
-  if (second === undefined) throw new Error(`Nobody is overtaken at ${cell.moment.id}`)
-  const reached = holdNext(cell, second, async () => {
+const meet = async (trial: Trial, frozen: Statement | Struck): Promise<string> => {
+  const answered = answerOf(trial.on, frozen.pid)
+  trial.late.push(answered)
+  const { second } = OVERTAKEN[trial.moment.id] ?? {}
+  if (second === undefined) throw new Error(`Nobody is overtaken at ${trial.moment.id}`)
+  const reached = holdNext(trial, second, async () => {
     frozen.thaw()
     await atMost(ACTING_MS, answered)
   })
   // What is left of the first run may hold the lock for a moment.
-  cell.request.onHeld = 'wait'
-  const arn = await startAgain(cell)
-  await orEnd(cell, arn, reached)
+  trial.request.onHeld = 'wait'
+  const arn = await startAgain(trial)
+  await orEnd(trial, arn, reached)
   frozen.thaw()
   return arn
 }
 
 /** The second run is the only one that MySQL knows: it ends well, and no other is told that it did. */
-const expectSecond = async (cell: Cell, second: Ended, file: ShareFile | undefined): Promise<void> => {
-  const { on, slice, arn, violations, files } = cell
+const expectSecond = async (trial: Trial, second: Ended, file: ShareFile | undefined): Promise<void> => {
+  const { on, slice, arn, violations, files } = trial
   if (second.status !== 'SUCCEEDED')
     violations.push(`the run behind the restore was ended as ${second.error}: ${second.cause}`)
   const first = await on.ended(arn)
@@ -134,13 +134,13 @@ const overtaken: Fault = {
   title: 'MySQL restored to the moment before the run, another run under the same numbers meanwhile, the first goes on',
   suits: ({ id }) => id in OVERTAKEN,
   place: ({ id, place }) => OVERTAKEN[id]?.first ?? place,
-  prepare: async (cell) => await server(cell).snapshot(),
+  prepare: async (trial) => await server(trial).snapshot(),
   strike: (_, frozen) => frozen.freeze(),
-  beside: async (cell, frozen) => {
-    await restore(cell)
-    await cell.on.valkey.del(cell.on.lockKey(cell.slice))
-    const file = await nextFile(cell)
-    await expectSecond(cell, await cell.on.ended(await meet(cell, frozen)), file)
+  beside: async (trial, frozen) => {
+    await restore(trial)
+    await trial.on.valkey.del(trial.on.lockKey(trial.slice))
+    const file = await nextFile(trial)
+    await expectSecond(trial, await trial.on.ended(await meet(trial, frozen)), file)
   },
 }
 

@@ -1,7 +1,7 @@
 import { type Connection, createConnection } from 'mysql2/promise'
 import { pause } from '../../../support/faults.ts'
 import type { TestStack } from '../../../support/test-stack.ts'
-import { type Cell, type Fault, struckCall } from '../fault.ts'
+import { type Fault, struckCall, type Trial } from '../fault.ts'
 
 /* Deadlocks and lock timeouts that MySQL itself finds, because a second transaction is in the way. */
 
@@ -34,17 +34,17 @@ const deadlock: Fault = {
   suits: ({ id }) => id.endsWith('chunk-after-guard'),
   // The chunk holds the job row shared. The rival takes the ledger, then asks for the job row: the chunk's next
   // statement closes the circle.
-  strike: async (cell, at) => {
-    const job = jobOf(struckCall(cell, at).event)
-    const rival = await openRival(cell.on)
+  strike: async (trial, at) => {
+    const job = jobOf(struckCall(trial, at).event)
+    const rival = await openRival(trial.on)
     await rival.query('insert into audit_write (kind) select "ballast" from share_ratio limit ?', [BALLAST_ROWS])
     await rival.query('select 1 from job_chunk where job_id = ? for update', [job])
     const closing = rival.query('select 1 from job where id = ? for update', [job])
-    cell.late.push(
+    trial.late.push(
       closing.then(
         () => end(rival),
         (error: Error) => {
-          cell.violations.push(`the deadlock was not the chunk's: ${error.message}`)
+          trial.violations.push(`the deadlock was not the chunk's: ${error.message}`)
           rival.destroy()
         },
       ),
@@ -54,10 +54,10 @@ const deadlock: Fault = {
 
 const RAISING = ['plan-delete', 'mark-deleted', 'begin-registering', 'mark-registered', 'halt-job']
 
-const hold = async (cell: Cell, job: number, ms: number): Promise<void> => {
-  const rival = await openRival(cell.on)
+const hold = async (trial: Trial, job: number, ms: number): Promise<void> => {
+  const rival = await openRival(trial.on)
   await rival.query('select 1 from job where id = ? for update', [job])
-  cell.late.push(pause(ms).then(() => end(rival)))
+  trial.late.push(pause(ms).then(() => end(rival)))
 }
 
 const lockTimeout: Fault = {
@@ -65,8 +65,8 @@ const lockTimeout: Fault = {
   title: 'Lock timeout while a second transaction holds the job row',
   suits: ({ id }) => RAISING.includes(id) || id.endsWith('chunk-before-guard'),
   place: ({ place, inChunk }) => (inChunk ? place : { ...place, sql: /for update$/, when: 'before', skip: 0 }),
-  strike: async (cell, at) =>
-    await hold(cell, jobOf(struckCall(cell, at).event), cell.moment.inChunk ? CHUNK_MS : RAISE_MS),
+  strike: async (trial, at) =>
+    await hold(trial, jobOf(struckCall(trial, at).event), trial.moment.inChunk ? CHUNK_MS : RAISE_MS),
 }
 
 export const RIVAL_FAULTS: readonly Fault[] = [deadlock, lockTimeout]

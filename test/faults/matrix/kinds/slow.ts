@@ -2,7 +2,7 @@ import type { MysqlServer } from '../../../../local/servers/mysql.ts'
 import { pause } from '../../../support/faults.ts'
 import type { StruckTransfer } from '../../../support/storage-relay.ts'
 import type { Silence } from '../../../support/topic-relay.ts'
-import { type Cell, type Fault, startAgain } from '../fault.ts'
+import { type Fault, startAgain, type Trial } from '../fault.ts'
 import type { Moment } from '../moments.ts'
 
 /* What does not fail and does not answer either: longer than a task has time. */
@@ -33,29 +33,29 @@ const s3Slow: Fault = {
   title: "A transfer from S3 slower than the task's time; it completes in the middle of the sandbox's next invocation",
   runMs: 180_000,
   suits: ({ inChunk, task }) => !inChunk && task in SLOW,
-  prepare: async (cell) => {
-    const { on, moment, files, request } = cell
+  prepare: async (trial) => {
+    const { on, moment, files, request } = trial
     request.onOutage = 'proceed'
     on.lockRelay.arm({ task: 'AcquireLock', moment: 'before', times: 1_000, act: (at) => at.cut() })
     if (moment.task === 'StageSource' && files[0] !== undefined) request.source = await on.upload(files[0])
     on.stack.lambda.timeLimits.set(moment.task, SLOW[moment.task]?.timeMs ?? 0)
   },
-  await: async (cell) => {
-    const { on, moment } = cell
+  await: async (trial) => {
+    const { on, moment } = trial
     const { key = /^$/, meeting = /^$/ } = SLOW[moment.task] ?? {}
     const slow = await on.storageRelay.arm({ task: moment.task, key, kind: 'slow' }).struck
     on.stack.lambda.timeLimits.delete(moment.task)
-    completeInNext(cell, meeting, slow)
+    completeInNext(trial, meeting, slow)
   },
-  heal: async (cell, end) => {
+  heal: async (trial, end) => {
     if (end.status === 'SUCCEEDED') return
     // Started while the old answer is still on its way.
-    const { status, error, cause } = await cell.on.ended(await startAgain(cell))
-    if (status !== 'SUCCEEDED') cell.violations.push(`the next run was ended by an old invocation: ${error} ${cause}`)
+    const { status, error, cause } = await trial.on.ended(await startAgain(trial))
+    if (status !== 'SUCCEEDED') trial.violations.push(`the next run was ended by an old invocation: ${error} ${cause}`)
   },
 }
 
-const completeInNext = ({ on, moment }: Cell, meeting: RegExp, { pid, release }: StruckTransfer): void => {
+const completeInNext = ({ on, moment }: Trial, meeting: RegExp, { pid, release }: StruckTransfer): void => {
   const { lambda } = on.stack
   let isStruckCall = true
   let isMet = false
@@ -96,7 +96,7 @@ const topic = (silence: Silence, id: string, title: string): Fault => ({
 
 const FROZEN_MS = 60_000
 
-const server = ({ on }: Cell): MysqlServer => {
+const server = ({ on }: Trial): MysqlServer => {
   const { server } = on.stack.database
   if (server === undefined) throw new Error('The faults need a MySQL of their own')
   return server
@@ -110,10 +110,10 @@ const frozen: Fault = {
   title: `MySQL frozen for ${FROZEN_MS / 1_000} s (SIGSTOP), in the middle of a transaction`,
   runMs: 300_000,
   suits: ({ id }) => FROZEN.includes(id),
-  strike: (cell) => server(cell).freeze(),
-  beside: async (cell) => {
+  strike: (trial) => server(trial).freeze(),
+  beside: async (trial) => {
     await pause(FROZEN_MS)
-    server(cell).thaw()
+    server(trial).thaw()
   },
 }
 

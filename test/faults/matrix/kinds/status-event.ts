@@ -1,5 +1,5 @@
 import { pause } from '../../../support/faults.ts'
-import { atMost, type Cell, type Fault, holdNext, nameOf, orEnd, startAgain } from '../fault.ts'
+import { atMost, type Fault, holdNext, nameOf, orEnd, startAgain, type Trial } from '../fault.ts'
 import { letLockExpire } from '../judge.ts'
 import type { Moment, Place } from '../moments.ts'
 
@@ -20,28 +20,28 @@ const opened = ({ id }: Moment): boolean => OPENED.includes(id)
 /** In AWS 90 days at least. Status events tell a start to the second. */
 const SECOND_LIFE_MS = 2_100
 
-const deliveries = new WeakMap<Cell, () => void>()
+const deliveries = new WeakMap<Trial, () => void>()
 
 /** Stops the run; its event goes this way. */
-const stop = (cell: Cell, way: (deliver: () => void) => void): Promise<void> => {
-  cell.world.onStatusEvent((deliver) => {
-    deliveries.set(cell, deliver)
+const stop = (trial: Trial, way: (deliver: () => void) => void): Promise<void> => {
+  trial.lab.onStatusEvent((deliver) => {
+    deliveries.set(trial, deliver)
     way(deliver)
   })
-  return cell.on.stop(cell.arn)
+  return trial.on.stop(trial.arn)
 }
 
 /** The next run, in whose middle the event of the first is delivered, ends well. */
-const meetNext = async (cell: Cell, begin: () => Promise<string>): Promise<void> => {
-  const { on, world, slice, violations } = cell
-  world.onStatusEvent()
-  violations.push(...(await letLockExpire(world, slice, cell.runs)))
-  const reached = holdNext(cell, MEETING, async () => {
-    deliveries.get(cell)?.()
+const meetNext = async (trial: Trial, begin: () => Promise<string>): Promise<void> => {
+  const { on, lab, slice, violations } = trial
+  lab.onStatusEvent()
+  violations.push(...(await letLockExpire(lab, slice, trial.runs)))
+  const reached = holdNext(trial, MEETING, async () => {
+    deliveries.get(trial)?.()
     await atMost(HALT_MS, on.stack.lambda.settled())
   })
   const arn = await begin()
-  await orEnd(cell, arn, reached)
+  await orEnd(trial, arn, reached)
   const { status, error, cause } = await on.ended(arn)
   if (status !== 'SUCCEEDED') violations.push(`the next run was ended by an old status event: ${error} ${cause}`)
 }
@@ -50,40 +50,40 @@ const never: Fault = {
   id: 'status-event-never',
   title: 'Execution stopped, its status event never delivered',
   suits: (moment) => opened(moment) || moment.id === 'mark-registered',
-  strike: (cell) => stop(cell, () => undefined),
-  heal: async ({ world }) => world.onStatusEvent(),
+  strike: (trial) => stop(trial, () => undefined),
+  heal: async ({ lab }) => lab.onStatusEvent(),
 }
 
 const twice: Fault = {
   id: 'status-event-twice',
   title: 'Execution stopped, its status event delivered twice at once, and again in the middle of the next run',
   suits: opened,
-  strike: (cell) =>
-    stop(cell, (deliver) => {
+  strike: (trial) =>
+    stop(trial, (deliver) => {
       deliver()
       deliver()
     }),
-  heal: (cell) => meetNext(cell, () => startAgain(cell)),
+  heal: (trial) => meetNext(trial, () => startAgain(trial)),
 }
 
 const late: Fault = {
   id: 'status-event-late',
   title: 'Execution stopped, its status event delivered in the middle of the next run only',
   suits: opened,
-  strike: (cell) => stop(cell, () => undefined),
-  heal: (cell) => meetNext(cell, () => startAgain(cell)),
+  strike: (trial) => stop(trial, () => undefined),
+  heal: (trial) => meetNext(trial, () => startAgain(trial)),
 }
 
 const reused: Fault = {
   id: 'status-event-reused',
   title: "Execution stopped, its status event delivered when its name is another execution's, in the middle of that",
   suits: opened,
-  strike: (cell) => stop(cell, () => undefined),
-  heal: (cell) =>
-    meetNext(cell, async () => {
+  strike: (trial) => stop(trial, () => undefined),
+  heal: (trial) =>
+    meetNext(trial, async () => {
       await pause(SECOND_LIFE_MS)
-      cell.on.stack.engine.forget(cell.arn)
-      return await cell.on.start({ ...cell.slice, ...cell.request }, nameOf(cell.arn))
+      trial.on.stack.engine.forget(trial.arn)
+      return await trial.on.start({ ...trial.slice, ...trial.request }, nameOf(trial.arn))
     }),
 }
 

@@ -1,5 +1,5 @@
 import type { TransferFault } from '../../../support/storage-relay.ts'
-import type { Cell, Fault } from '../fault.ts'
+import type { Fault, Trial } from '../fault.ts'
 import type { Moment } from '../moments.ts'
 
 /* What may happen to objects in S3, and to their transfer. */
@@ -7,13 +7,13 @@ import type { Moment } from '../moments.ts'
 /** A staged object that is read late in the run. */
 const CHUNK = '000006.tsv'
 
-const stagedKey = ({ request }: Cell, name: string): string =>
+const stagedKey = ({ request }: Trial, name: string): string =>
   `staged/${(request.source as { staged: string }).staged}/${name}`
 
 /** A file of this size is one chunk. */
-const upload = async (cell: Cell): Promise<void> => {
-  const [file] = cell.files
-  if (file !== undefined) cell.request.source = await cell.on.upload(file)
+const upload = async (trial: Trial): Promise<void> => {
+  const [file] = trial.files
+  if (file !== undefined) trial.request.source = await trial.on.upload(file)
 }
 
 const replaced: Fault = {
@@ -22,10 +22,10 @@ const replaced: Fault = {
   suits: ({ inChunk, needs }) => !inChunk && needs !== 'failure',
   prepare: upload,
   place: ({ place }) => ({ ...place, skip: 0 }),
-  strike: async (cell) => {
-    const other = cell.world.newFile(90)
-    cell.files.push(other)
-    await cell.on.put((cell.request.source as { key: string }).key, other.csv)
+  strike: async (trial) => {
+    const other = trial.lab.newFile(90)
+    trial.files.push(other)
+    await trial.on.put((trial.request.source as { key: string }).key, other.csv)
   },
 }
 
@@ -41,11 +41,11 @@ const damaged = (
   id,
   title,
   suits: ({ inChunk, task }) => !inChunk && tasks.includes(task),
-  strike: async (cell) => {
-    const key = stagedKey(cell, name)
-    const body = await cell.on.get(key)
-    await cell.on.put(key, damage(body))
-    cell.repair = () => cell.on.put(key, body)
+  strike: async (trial) => {
+    const key = stagedKey(trial, name)
+    const body = await trial.on.get(key)
+    await trial.on.put(key, damage(body))
+    trial.repair = () => trial.on.put(key, body)
   },
 })
 
@@ -78,8 +78,8 @@ const transfer = (kind: TransferFault['kind'], id: string, title: string): Fault
   id,
   title,
   suits: ({ inChunk, task }) => !inChunk && task in READ,
-  prepare: async (cell) => {
-    if (cell.moment.task === 'StageSource') await upload(cell)
+  prepare: async (trial) => {
+    if (trial.moment.task === 'StageSource') await upload(trial)
   },
   await: async ({ on, moment: { task } }) => {
     await on.storageRelay.arm({ task, key: READ[task] ?? /^$/, kind }).struck

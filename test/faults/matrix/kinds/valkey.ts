@@ -1,6 +1,6 @@
 import type { ValkeyServer } from '../../../../local/servers/valkey.ts'
 import { pause } from '../../../support/faults.ts'
-import type { Cell, Fault } from '../fault.ts'
+import type { Fault, Trial } from '../fault.ts'
 
 /* What may happen to Valkey. It decides who waits; it never decides who may write. */
 
@@ -8,7 +8,7 @@ import type { Cell, Fault } from '../fault.ts'
 const SILENCE_MS = 2_500
 const SLOWNESS_MS = 150
 
-const server = ({ on }: Cell): ValkeyServer => {
+const server = ({ on }: Trial): ValkeyServer => {
   const { server } = on.stack.lock
   if (server === undefined) throw new Error('The faults need a Valkey of their own')
   return server
@@ -20,17 +20,17 @@ const killed: Fault = {
   id: 'valkey-killed',
   title: 'Valkey killed, back when the run has ended',
   suits,
-  strike: async (cell) => await server(cell).kill(),
-  heal: async (cell) => await server(cell).restart(),
+  strike: async (trial) => await server(trial).kill(),
+  heal: async (trial) => await server(trial).restart(),
 }
 
 const restarted: Fault = {
   id: 'valkey-restarted',
   title: 'Valkey killed and restarted empty at once',
   suits,
-  strike: async (cell) => {
-    await server(cell).kill()
-    await server(cell).restart()
+  strike: async (trial) => {
+    await server(trial).kill()
+    await server(trial).restart()
   },
 }
 
@@ -62,10 +62,10 @@ const silent: Fault = {
   id: 'valkey-silent',
   title: `Valkey silent for ${SILENCE_MS / 1_000} s`,
   suits,
-  strike: (cell) => server(cell).freeze(),
-  beside: async (cell) => {
+  strike: (trial) => server(trial).freeze(),
+  beside: async (trial) => {
     await pause(SILENCE_MS)
-    server(cell).thaw()
+    server(trial).thaw()
   },
 }
 

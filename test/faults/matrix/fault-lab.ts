@@ -12,7 +12,7 @@ import { Reader } from './reader.ts'
 /** Rows of the large old slice: two delete chunks, whose size is a constant of the code. */
 export const LARGE = shareFile(Math.ceil(1.05 * CHUNK_ROWS_MAX), 7)
 
-/** Small servers: the whole of a world's data is a few megabytes. */
+/** Small servers: the whole of a lab's data is a few megabytes. */
 const MYSQL = { bufferPool: '128M', redoLog: '128M' }
 
 /** A lock command is given up after 4 s; a silence lasts less than this. */
@@ -36,8 +36,8 @@ const atOnce = (deliver: () => void): void => deliver()
 /** A slice that nobody works on while faults strike. */
 export type Bystander = { readonly slice: TestSlice; readonly file: ShareFile }
 
-/** A stack whose servers are its own, with everything that watches it. One cell at a time has it to itself. */
-export class World {
+/** A stack whose servers are its own, with everything that watches it. One trial at a time has it to itself. */
+export class FaultLab {
   readonly on: TestStack
   readonly watch: LockWatch
   readonly reader: Reader
@@ -61,7 +61,7 @@ export class World {
     })
   }
 
-  static async start(): Promise<World> {
+  static async start(): Promise<FaultLab> {
     const conditions: Conditions = { clockMs: 0, onStatusEvent: undefined }
     const on = await startTestStack(
       { database: true, lock: true, storage: true, topic: true },
@@ -77,15 +77,15 @@ export class World {
     const large = await on.newSlice()
     await on.seed(large, LARGE)
     const bystander = { slice: await on.newSlice(), file: shareFile(120, 8) }
-    const world = new World(on, conditions, watch, bystander, large)
+    const lab = new FaultLab(on, conditions, watch, bystander, large)
     const run = await on.start({ ...bystander.slice, source: await on.stage(bystander.file, 25) })
     // Every function is started for the first time.
     const end = await on.ended(run, FIRST_RUN_MS_MAX)
     if (end.status !== 'SUCCEEDED') throw new Error(`The bystander's run failed: ${end.error} ${end.cause}`)
-    return world
+    return lab
   }
 
-  /** A file of its own for each cell, so that no two cells share a staged source. */
+  /** A file of its own for each trial, so that no two trials share a staged source. */
   newFile(rows: number): ShareFile {
     this.#seed += 1
     return shareFile(rows, 1_000 + this.#seed)
@@ -155,7 +155,7 @@ export class World {
     return this.#secondValkey
   }
 
-  /** Puts the servers right after a cell that broke off. */
+  /** Puts the servers right after a trial that broke off. */
   async restore(): Promise<void> {
     const { on } = this
     const { database, lock, lambda } = on.stack

@@ -5,10 +5,10 @@ import { beforeTask } from '../../support/faults.ts'
 import type { Statement } from '../../support/relay.ts'
 import { shareFile } from '../../support/share-file.ts'
 import type { Struck } from '../../support/struck.ts'
-import { atMost, type Cell, type Fault, nameOf, startAgain } from './fault.ts'
-import { judge, NEIGHBOUR, neighboursOf, type Standing, standingOf } from './judge.ts'
+import { atMost, type Fault, nameOf, startAgain, type Trial } from './fault.ts'
+import type { FaultLab } from './fault-lab.ts'
+import { judge, NEIGHBOUR, neighboursOf, type SliceEnd, sliceEndOf } from './judge.ts'
 import type { Moment } from './moments.ts'
-import type { World } from './world.ts'
 
 /** Ten chunks are several Map items: two lanes. */
 const NEW_ROWS = 250
@@ -27,20 +27,20 @@ export type Result = {
   readonly ms: number
 }
 
-const setUp = async (world: World, fault: Fault, moment: Moment): Promise<Cell> => {
-  const { on } = world
+const setUp = async (lab: FaultLab, fault: Fault, moment: Moment): Promise<Trial> => {
+  const { on } = lab
   const slice = await on.newSlice()
   // The months beside it, in the same index pages.
   for (const month of neighboursOf(slice)) await on.seed(month, NEIGHBOUR)
   const isLarge = moment.inChunk && moment.task === 'DeleteChunk'
-  if (isLarge) await world.seedLarge(slice)
+  if (isLarge) await lab.seedLarge(slice)
   else await on.seed(slice, OLD)
-  const oldFingerprint = isLarge ? world.largeFile.fingerprint : OLD.fingerprint
-  const file = world.newFile(NEW_ROWS)
+  const oldFingerprint = isLarge ? lab.largeFile.fingerprint : OLD.fingerprint
+  const file = lab.newFile(NEW_ROWS)
   const source = await on.stage(file, CHUNK_ROWS)
-  const cell: Cell = {
+  const trial: Trial = {
     ...{
-      world,
+      lab,
       on,
       moment,
       slice,
@@ -57,63 +57,63 @@ const setUp = async (world: World, fault: Fault, moment: Moment): Promise<Cell> 
   }
   if (moment.needs === 'outage') {
     const outage = on.lockRelay.arm({ task: 'AcquireLock', moment: 'before', times: 1_000, act: (at) => at.cut() })
-    cell.repair = async () => outage.disarm()
+    trial.repair = async () => outage.disarm()
   }
   if (moment.needs === 'failure') {
     const key = `staged/${source.staged}/000005.tsv`
     const body = await on.get(key)
     beforeTask(on, 'BeginRegistering', slice, () => on.put(key, body.slice(0, -20)))
-    cell.repair = () => on.put(key, body)
+    trial.repair = () => on.put(key, body)
   }
-  await fault.prepare?.(cell)
-  return cell
+  await fault.prepare?.(trial)
+  return trial
 }
 
 type Armed = { readonly isStruck: () => boolean; readonly over: Promise<unknown> }
 
-/** Arms the fault; it is over when what goes on beside the run is. What fails in it fails the cell. */
-const arm = (fault: Fault, cell: Cell, started: Promise<unknown>): Armed => {
+/** Arms the fault; it is over when what goes on beside the run is. What fails in it fails the trial. */
+const arm = (fault: Fault, trial: Trial, started: Promise<unknown>): Armed => {
   let isStruck = false
-  const failing = (error: unknown) => void cell.violations.push(`the fault itself failed: ${textOf(error)}`)
+  const failing = (error: unknown) => void trial.violations.push(`the fault itself failed: ${textOf(error)}`)
   if (fault.await !== undefined) {
-    const struck = fault.await(cell).then(() => {
+    const struck = fault.await(trial).then(() => {
       isStruck = true
     })
     return { isStruck: () => isStruck, over: struck.catch(failing) }
   }
-  const { on, sql, when, skip } = fault.place?.(cell.moment) ?? cell.moment.place
+  const { on, sql, when, skip } = fault.place?.(trial.moment) ?? trial.moment.place
   const act = async (at: Statement | Struck): Promise<void> => {
     isStruck = true
     // The run may come here before StartExecution has answered.
     await started
-    cell.call = cell.world.callOf(at.pid)
-    await Promise.resolve(fault.strike?.(cell, at)).catch(failing)
+    trial.call = trial.lab.callOf(at.pid)
+    await Promise.resolve(fault.strike?.(trial, at)).catch(failing)
   }
-  const wire = { task: cell.moment.task, moment: when, act }
-  const { struck } = on === 'database' ? cell.on.relay.arm({ ...wire, sql, skip }) : cell.on.lockRelay.arm(wire)
-  const over = struck.then((at: Statement | Struck) => fault.beside?.(cell, at)).catch(failing)
+  const wire = { task: trial.moment.task, moment: when, act }
+  const { struck } = on === 'database' ? trial.on.relay.arm({ ...wire, sql, skip }) : trial.on.lockRelay.arm(wire)
+  const over = struck.then((at: Statement | Struck) => fault.beside?.(trial, at)).catch(failing)
   return { isStruck: () => isStruck, over }
 }
 
-const play = async (fault: Fault, cell: Cell): Promise<Ended> => {
-  const { on } = cell
+const play = async (fault: Fault, trial: Trial): Promise<Ended> => {
+  const { on } = trial
   const { promise: started, resolve } = Promise.withResolvers<void>()
-  const { isStruck, over } = arm(fault, cell, started)
-  cell.arn = (await fault.begin?.(cell)) ?? (await on.start({ ...cell.slice, ...cell.request }))
-  cell.runs.push(nameOf(cell.arn))
+  const { isStruck, over } = arm(fault, trial, started)
+  trial.arn = (await fault.begin?.(trial)) ?? (await on.start({ ...trial.slice, ...trial.request }))
+  trial.runs.push(nameOf(trial.arn))
   resolve()
-  const end = await on.ended(cell.arn, fault.runMs ?? RUN_MS_MAX)
+  const end = await on.ended(trial.arn, fault.runMs ?? RUN_MS_MAX)
   if (isStruck()) await over
-  else cell.violations.push(`the moment never came: the run ended as ${end.status} ${end.error ?? ''} ${end.cause}`)
-  await fault.heal?.(cell, end)
-  await cell.repair()
-  await atMost(LATE_MS_MAX, Promise.all(cell.late))
-  await quiet(cell)
+  else trial.violations.push(`the moment never came: the run ended as ${end.status} ${end.error ?? ''} ${end.cause}`)
+  await fault.heal?.(trial, end)
+  await trial.repair()
+  await atMost(LATE_MS_MAX, Promise.all(trial.late))
+  await quiet(trial)
   return end
 }
 
 /** Nobody works any more; who was abandoned and has answered by now is put away. */
-const quiet = async ({ on, violations }: Cell): Promise<void> => {
+const quiet = async ({ on, violations }: Trial): Promise<void> => {
   const { lambda } = on.stack
   const deadline = Date.now() + LATE_MS_MAX
   await lambda.settled()
@@ -129,28 +129,30 @@ const quiet = async ({ on, violations }: Cell): Promise<void> => {
 }
 
 /** How the run ended, and where it did not end well, whether the same file again ends it. */
-const settle = async (cell: Cell, end: Ended): Promise<string> => {
-  const { world, on, slice, violations } = cell
-  const first = await standingOf(world, slice)
+const settle = async (trial: Trial, end: Ended): Promise<string> => {
+  const { lab, on, slice, violations } = trial
+  const first = await sliceEndOf(lab, slice)
   const told = end.status === 'SUCCEEDED' ? 'succeeded' : (end.error ?? end.status)
   if (end.status === 'SUCCEEDED' && first !== 'settled')
     violations.push(`the run succeeded over a slice that is ${first}`)
   if (!NAMED.has(told)) violations.push(`the run ended by ${told}, which no operator knows: ${end.cause}`)
-  violations.push(...(await judge(cell)))
+  violations.push(...(await judge(trial)))
   if (first === 'settled') return end.status === 'SUCCEEDED' ? 'exact' : `${told}; exact by another run`
-  const resumed = await on.ended(await startAgain(cell), RUN_MS_MAX)
-  await quiet(cell)
-  const last = await standingOf(world, slice)
-  violations.push(...(await judge(cell)))
-  if (resumed.status === 'SUCCEEDED' && last === 'settled') return `${told}; ${STANDINGS[first]}; exact when run again`
-  violations.push(`run again it ended as ${resumed.status} ${resumed.error ?? ''} ${resumed.cause}: ${STANDINGS[last]}`)
-  return `${told}; ${STANDINGS[first]}; ${STANDINGS[last]} when run again`
+  const resumed = await on.ended(await startAgain(trial), RUN_MS_MAX)
+  await quiet(trial)
+  const last = await sliceEndOf(lab, slice)
+  violations.push(...(await judge(trial)))
+  if (resumed.status === 'SUCCEEDED' && last === 'settled') return `${told}; ${SLICE_ENDS[first]}; exact when run again`
+  violations.push(
+    `run again it ended as ${resumed.status} ${resumed.error ?? ''} ${resumed.cause}: ${SLICE_ENDS[last]}`,
+  )
+  return `${told}; ${SLICE_ENDS[first]}; ${SLICE_ENDS[last]} when run again`
 }
 
 /** How a run may end: by a failure of the table, stopped, out of time, or with a sandbox that always died. */
 const NAMED = new Set(['succeeded', 'ABORTED', 'TIMED_OUT', 'Lambda.Unknown', ...FAILURE_NAMES])
 
-const STANDINGS: Record<Standing, string> = {
+const SLICE_ENDS: Record<SliceEnd, string> = {
   settled: 'settled',
   halted: 'halted',
   open: 'left open',
@@ -159,23 +161,23 @@ const STANDINGS: Record<Standing, string> = {
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** Runs one cell in a world that is the cell's own until it ends. */
-export const runCell = async (world: World, fault: Fault, moment: Moment): Promise<Result> => {
+/** Runs one trial in a lab that is the trial's own until it ends. */
+export const runTrial = async (lab: FaultLab, fault: Fault, moment: Moment): Promise<Result> => {
   const startedAt = performance.now()
   const found: string[] = []
   let outcome = 'broken off'
   try {
-    const cell = await setUp(world, fault, moment)
-    const stopReading = world.reader.start(() => [cell.slice, world.bystander.slice])
+    const trial = await setUp(lab, fault, moment)
+    const stopReading = lab.reader.start(() => [trial.slice, lab.bystander.slice])
     try {
-      outcome = await settle(cell, await play(fault, cell))
+      outcome = await settle(trial, await play(fault, trial))
     } finally {
-      found.push(...cell.violations, ...(await stopReading()))
-      world.on.disarm()
+      found.push(...trial.violations, ...(await stopReading()))
+      lab.on.disarm()
     }
   } catch (error) {
     found.push(`broken off: ${textOf(error)}`)
-    await world.restore()
+    await lab.restore()
   }
   const violations = [...new Set(found)]
   const ms = performance.now() - startedAt
