@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, inject } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, inject } from 'vitest'
 import type { Slice } from '../../functions/contract/words.ts'
 import { findDistributor, putDistributor } from '../../functions/store/distributor.ts'
 import { Invocation } from '../../functions/store/invocation/invocation.ts'
@@ -38,8 +38,14 @@ export const useTestDatabase = (name: string): TestDatabase => {
     await migrate(address)
   })
   let failed = false
+  let openedBefore = 0
+  beforeEach(() => {
+    openedBefore = opened.length
+  })
   afterEach(({ task }) => {
     failed ||= task.result?.state === 'fail'
+    // The server has 200 connections for all files at once. One that is used again opens itself.
+    for (const database of opened.splice(openedBefore)) database.discard()
   })
   afterAll(async () => {
     if (failed) console.error(`kept for inspection: database ${address.DATABASE_NAME} on port ${address.DATABASE_PORT}`)
