@@ -40,6 +40,7 @@ type Row = {
   readonly advice: string
   readonly command: RemedyCommand
 }
+/** See decisions.md, "A failure is one row of a table". */
 export type FailureEntry = Row & { readonly family: FailureFamily }
 
 const REJECTED: Ends = { staging: 'Rejected', later: 'Halted' }

@@ -127,6 +127,7 @@ export type ShareGroup = {
  * (8.333333 x 12 = 99.999996, 16.666667 x 6 = 100.000002), so the tolerance holds on both: above it a sum is refused
  * under either rule, below it under `exact`. It never exceeds SUM_TOLERANCE_MAX_UNITS. The tolerance only decides
  * acceptance: what is stored, and what the manifest sums up, is what the file says.
+ * See decisions.md, "The sum's tolerance counts on both sides".
  */
 export const checkSum = (group: ShareGroup, sumRule: SumRule): Refusal | undefined => {
   // Doubled, because half a millionth is no integer.

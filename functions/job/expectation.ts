@@ -27,6 +27,7 @@ export const requireDigest = (slice: Slice, expect: Expectation | undefined, dig
  *
  * Two jobs came later and are expected all the same: the one that this execution opened itself (a reply or a lock was
  * lost behind it), and that of a run which it was told to wait for.
+ * See decisions.md, "A plan names the head it was made on".
  *
  * @throws Failure PlanMoved
  */

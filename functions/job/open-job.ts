@@ -118,6 +118,7 @@ const overOpenJob = async (tx: Tx, input: OpenJobInput, job: JobRow, opening: Op
  * and stalls; another run opens one, raises its fence (so that its first number is free again) and registers it; this
  * insert then breaks neither key, and deletes what was just registered under an older fence. From the insert on our key
  * keeps others out, so whatever came before is committed and seen here.
+ * See decisions.md, "OpenJob looks again behind its insert".
  */
 const create = async (tx: Tx, input: OpenJobInput, last: Fence | undefined, opening: Opening, outcome: string) => {
   const { id, fence } = await insertJob(tx, input.slice, last, opening)

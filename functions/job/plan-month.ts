@@ -35,6 +35,7 @@ type Delivered = { readonly ending: (typeof FILE_ENDINGS)[number]; readonly mark
  *
  * Each start carries the head that was seen here, so that somebody's job that comes in between wins as well. A run that
  * ended and left that very head opened no job (an outage, a refused file), so it is started anew, under its next name.
+ * See decisions.md, "A month dispatched again leaves corrections alone".
  *
  * @throws Failure StorageUnreachable, DatabaseUnreachable, InvalidInput (too many distributors)
  */

@@ -18,6 +18,7 @@ export type PublishReport = {
  * Sends unpublished events, oldest first, and marks each after the topic accepted it. An event that the topic refuses is
  * set aside, so that it holds up no other; at everything else that goes wrong it stops, for the next event would meet the
  * same. After PUBLISH_BUDGET_MS it stops too: a silent topic must not hold its run up.
+ * See decisions.md, "A refused event is set aside".
  *
  * @param job only this job's events; all if omitted
  */

@@ -37,6 +37,7 @@ const requestOf = (error: Error): Told => {
 /**
  * An error as a log may have it: an allow-list, since drivers hang what they were sent onto their errors (mysql2 the
  * statement with its values, ioredis the command with the lock's token or its own login), and others will.
+ * See decisions.md, "Errors are logged by an allow-list".
  */
 export const safeError = (error: Error, depth = 0): Told => {
   const { name, message, stack, cause } = error

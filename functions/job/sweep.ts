@@ -39,6 +39,7 @@ export type SweepReport = {
  * keeps a job from being halted.
  *
  * A second run beside it, or later, finds the jobs halted and the events published.
+ * See decisions.md, "The sweeper waits for longer than an execution lasts".
  *
  * @param quietS without progress for longer than this
  * @throws Failure DatabaseBlocked, behind everything else
@@ -156,6 +157,9 @@ const lookForOverdue = async (run: Run, { registeredByDay, monthsBack }: SweepIn
   return overdue.length
 }
 
-/** The settlement month that has to be registered by now; null before its day, which is counted in Seoul. */
+/**
+ * The settlement month that has to be registered by now; null before its day, which is counted in Seoul.
+ * See decisions.md, "A month is overdue by distributor".
+ */
 export const monthDue = (now: Date, registeredByDay: number, monthsBack: number): string | null =>
   Number(seoulTime(now).slice(8, 10)) < registeredByDay ? null : monthAt(now, monthsBack)

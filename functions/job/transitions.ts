@@ -23,7 +23,10 @@ import { verifyLock } from './verify-lock.ts'
  * and answers a repetition of itself with the result of the first time.
  */
 
-/** Writes the delete ranges of what the slice holds now into the ledger. */
+/**
+ * Writes the delete ranges of what the slice holds now into the ledger.
+ * See decisions.md, "Delete plans are appended, never renumbered".
+ */
 export const planDelete = async (run: Run, input: Guarded): Promise<ItemsOutput> => {
   const { database } = run
   await verifyLock(run, input)
@@ -94,6 +97,7 @@ export const beginRegistering = async (run: Run, input: Guarded): Promise<ItemsO
 
 /**
  * REGISTERING -> REGISTERED, where the slice's row count and exact sum of shares are the manifest's.
+ * See decisions.md, "MarkRegistered counts before it takes the row".
  *
  * @throws Failure ChunksUnfinished, SliceMismatch
  */

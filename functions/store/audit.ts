@@ -14,6 +14,7 @@ export type AuditEntry = Pick<AuditLine, 'caller' | 'action' | 'distributor' | '
 
 /**
  * Writes a line in the caller's transaction, so it exists exactly if the change that it records committed.
+ * See decisions.md, "The audit trail is in MySQL, in the change's own transaction".
  *
  * @returns the line's number
  */

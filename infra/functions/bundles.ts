@@ -24,6 +24,7 @@ export type Bundles = ReadonlyMap<string, string>
  *
  * One esbuild run makes all of them. NodejsFunction was rejected: it starts npx and esbuild once per function, which takes
  * several times as long, and every synthesis and every test of a stack would pay for it.
+ * See decisions.md, "Bundles by one esbuild run".
  *
  * @param files handler files under functions/handlers, without extension
  */

@@ -8,6 +8,9 @@
 export const belowHome = (home: string, page: string): string =>
   page.replaceAll(/ (href|action|src)="\//g, ` $1="${home}/`)
 
-/** The path below the home; null for a path outside it. */
+/**
+ * The path below the home; null for a path outside it.
+ * See decisions.md, "The console is below a path that nobody can guess".
+ */
 export const pathInside = (home: string, path: string): string | null =>
   path.startsWith(`${home}/`) ? path.slice(home.length) : null

@@ -30,6 +30,7 @@ const threadError = (error: unknown): OperationError =>
  * Reads a file in a thread of its own: whatever is in it, the one that waits here keeps answering and can be
  * interrupted. The thread is bounded in memory and time, and few run at once; the bytes are asked for here, one piece
  * after the other.
+ * See decisions.md, "A file is checked in a thread of its own".
  *
  * @throws OperationError Rejected, Failed, and what `bytes` throws
  */

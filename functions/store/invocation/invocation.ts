@@ -7,6 +7,7 @@ import { Failure } from '../../contract/failures.ts'
  *
  *   open --> late: its time is up, what waits ends by OutOfTime --> over: it has ended, whatever it still asks for is
  * refused
+ * See decisions.md, "An invocation owns what it uses".
  */
 export class Invocation {
   readonly #endsAt: number

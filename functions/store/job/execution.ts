@@ -4,7 +4,10 @@ import { EXECUTION_NAME_CHARS_MAX, UNLOCKED_DAYS } from '../../contract/limits.t
 import { holderOf } from '../lock/holder.ts'
 import type { Reader, Tx } from '../mysql/tx.ts'
 
-/** One life of an execution, as Step Functions tells it. */
+/**
+ * One life of an execution, as Step Functions tells it.
+ * See decisions.md, "An end is written before its job is looked for".
+ */
 export type Life = {
   /** Its start, in ms since 1970. */
   readonly startedMs: number

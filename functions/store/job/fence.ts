@@ -10,7 +10,7 @@ import type { JobRow } from './row.ts'
  * Where fences are issued, and nowhere else: opening, taking over, closing and halting a job. Each says which one it issued.
  */
 
-/** A fence of a slice: as issued, or as read. */
+/** A fence of a slice: as issued, or as read. See decisions.md, "Fences are issued in one place". */
 export type Fence = { readonly fence: number }
 
 /** Nothing was changed: the row is not under the fence and token that were read, or the job is not open any more. */

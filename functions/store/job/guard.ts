@@ -11,6 +11,7 @@ import { type JobRow, readJob } from './row.ts'
  *
  * The token is compared besides the fence because numbers repeat where the database goes back in time: after a failover
  * that lost a commit, or a restore, two runs can be given one job number and one fence. A token is never minted twice.
+ * See decisions.md, "The acquisition is compared, not only job and fence".
  */
 export type Acquisition = {
   readonly id: number
@@ -48,6 +49,7 @@ class Exclusive<State extends JobState> extends Shared<State> {
 /**
  * A transaction in which the guard found the job ours and in this state, and holds its row until the end. Rows of a month
  * and of the ledger are written through it only, and it is made here only.
+ * See decisions.md, "A guarded write is a type".
  */
 export type GuardedTx<State extends JobState> = Shared<State>
 
@@ -59,6 +61,7 @@ type ExclusiveInOne<State extends JobState> = State extends JobState ? Exclusive
 /**
  * First statement of a chunk's transaction. It holds the job row shared until commit, so a fence is raised either
  * before this read (and we see it) or after our commit (and it waits for us); there is no moment in between.
+ * See decisions.md, "The lock is for economy, the fence for safety".
  *
  * @throws Failure StaleFence where the job is not ours to write any more
  */

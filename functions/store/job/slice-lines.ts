@@ -26,6 +26,7 @@ export const lineOf = (job: NamedJob): SliceLine => ({
  * The newest job of every slice of some months, newest month first. Each slice that there may be is looked up backwards
  * from the end of its key (slice, fence): one row is read of it, however many jobs it had. The order names the whole key,
  * for by the fence alone MySQL reads and sorts the slice's jobs.
+ * See decisions.md, "The newest job of a slice is looked up, not grouped".
  *
  * @param limit rows at most; the caller asks for one more than it takes, to know that there are more
  */

@@ -71,6 +71,7 @@ const withoutCommand = (error: unknown): unknown => {
 /**
  * Names what came instead of a reply. An answered refusal is no outage: waiting does not help it, and a run may not go
  * around it without a lock, for Valkey runs and other runs may well hold theirs.
+ * See decisions.md, "An answered refusal is no outage".
  */
 export const lockFailure = (thrown: unknown, key: string): Failure => {
   const error = withoutCommand(thrown)

@@ -7,6 +7,7 @@ import { withNewLogin } from './login.ts'
 /**
  * Runs one lock script and settles within connect plus command time, whatever the server or the client does. A refused
  * login is tried once more: the client connects anew with a new token, for the old one may only have aged.
+ * See decisions.md, "A replica is not asked about locks".
  *
  * @throws Failure LockUnreachable where nobody answers, or a replica does; LockRefused; LockMisconfigured; OutOfTime
  */

@@ -79,7 +79,10 @@ export const blockersOf = async (side: Connection, us: OwnSession): Promise<Bloc
   return []
 }
 
-/** Ends those that are ours and do not wait themselves; their transactions roll back. Nobody else's session is ended. */
+/**
+ * Ends those that are ours and do not wait themselves; their transactions roll back. Nobody else's session is ended.
+ * See decisions.md, "Another user's session is named, never ended".
+ */
 export const endOurs = async (side: Connection, blockers: readonly Blocker[]): Promise<void> => {
   for (const { id } of blockers.filter(({ isOurs, isWaiting }) => isOurs && !isWaiting)) await end(side, id)
 }

@@ -31,6 +31,7 @@ export type LentDatabase = { readonly [RAW]: Database; requireOneServer(): Promi
  * One invocation's connection, with a deadline on every statement; opened at first use and again after it broke. When
  * the invocation ends the connection is kept for the next one if nothing is under way on it, and destroyed otherwise;
  * whatever the ended invocation still asks for is refused and never sent.
+ * See decisions.md, "A transaction never changes its connection".
  */
 export class Database implements Channel, LentDatabase {
   readonly #address: DatabaseAddress

@@ -3,7 +3,10 @@ import type { FailureName } from '../../contract/failure-table.ts'
 /** What a transaction does about an error: run again, run again on a new connection, or give up at once. */
 export type Verdict = 'rerun' | 'reconnect' | 'give up'
 
-/** What an error means to us, and the one thing to do about it. */
+/**
+ * What an error means to us, and the one thing to do about it.
+ * See decisions.md, "A refused login, a full disk and a lock are waited for".
+ */
 export type ErrorRule = { readonly name: FailureName; readonly verdict: Verdict; readonly advice: string }
 
 /** Of what may pass by itself: a run's task is retried, an operator's command is not. */

@@ -26,6 +26,7 @@ const SEEN = `select connection_id() as id, @@server_uuid as server, @@performan
 /**
  * Asks the server who this connection is, for the thread that is killed when a statement hangs has to be ours. The
  * number in the greeting is no answer: a proxy in front of a server greets with a number of its own.
+ * See decisions.md, "A session is known by its mark".
  *
  * @throws Failure DatabaseMisconfigured where it cannot be known
  */

@@ -7,6 +7,7 @@ const UNLIMITED = '18446744073709551615'
  * Every server variable that a session inherits and that changes what our statements do, with the value that they were
  * written for: a server shared with other programs may have any other. What is not here has its reason in
  * test/service/store/mysql/session-settings.test.ts, which goes over all variables of a real server.
+ * See decisions.md, "A session sets everything that it relies on".
  */
 export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   // Transactions begin and end where the code says so, and each commit is one.

@@ -3,7 +3,10 @@ import type { Blocker } from './blockers.ts'
 /** A look that is under way when the wait ends is waited for so long, for the error's sake only. */
 const LAST_LOOK_MS = 1_000
 
-/** Looks after a statement for as long as it runs: every `everyMs`, who keeps it waiting. */
+/**
+ * Looks after a statement for as long as it runs: every `everyMs`, who keeps it waiting.
+ * See decisions.md, "A session that keeps others waiting is killed".
+ */
 export class WaitWatch {
   readonly #timer: NodeJS.Timeout
   #looking: Promise<void> = Promise.resolve()

@@ -29,6 +29,7 @@ type Step = (sql: string, values?: readonly (string | number)[]) => Promise<RowD
  * Applies the numbered migrations that the database does not have yet, in order, under a server-side lock so that two
  * migrators never run side by side. A database with newer migrations than this code knows is left alone: a rollback
  * calls the older migrator, and migrations expand before they contract.
+ * See decisions.md, "A migration waits five seconds at a time".
  *
  * @param address of a user who may create tables, views and procedures, and the database itself
  * @throws DatabaseFailure, e.g. DatabaseBlocked with the session that has a table in an open transaction

@@ -13,6 +13,7 @@ import type { Input } from './input.ts'
  * Halts an open job between two chunks: the raise waits for those in flight and shuts out every later one, so nothing
  * is written any more even if the execution goes on. Then releases its lock by the row's own token. The caller ends
  * the execution afterwards; its status event finds the job halted.
+ * See decisions.md, "A stop halts first and ends the execution second".
  *
  * @throws Failure UnknownJob
  */

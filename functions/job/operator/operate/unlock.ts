@@ -27,6 +27,7 @@ import { because } from './stop.ts'
  *
  * The job is read before the lock is looked at. A run that takes over in between has a lock of its own, so it met this
  * one's end; its job carries neither the fence that was read nor this token, and is left alone.
+ * See decisions.md, "A lock is deleted after the fence is raised, and only the one that was seen".
  *
  * @throws Failure UnknownDistributor; NotLocked; LockChanged; LockUnreachable, with the job perhaps halted: do it again
  */
