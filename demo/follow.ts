@@ -1,6 +1,7 @@
 import { DueLines } from '../operator/format/due-lines.ts'
 import { progressText } from '../operator/format/progress-text.ts'
-import type { Operations, Progress } from '../operator/operations/operations.ts'
+import type { Operations } from '../operator/operations/operations.ts'
+import type { Progress } from '../operator/operations/progress.ts'
 
 /** Where lines can't be redrawn, one is written when the state changes; else after so long. */
 const LINE_EVERY_MS = 1_000

@@ -39,12 +39,14 @@ export type Slice = {
   readonly month: string
 }
 
+/** What names a slice outside the database. */
+export type SliceName = Pick<Slice, 'distributor' | 'month'>
+
 /** How a slice is named in messages and logs, e.g. `ARIA 2026-10`. */
-export const sliceName = (slice: Pick<Slice, 'distributor' | 'month'>): string => `${slice.distributor} ${slice.month}`
+export const sliceName = (slice: SliceName): string => `${slice.distributor} ${slice.month}`
 
 /** The Valkey key of a slice's lock. The braces keep a slice's keys on one shard. */
-export const lockKey = (slice: Pick<Slice, 'distributor' | 'month'>): string =>
-  `{sharelock:${slice.distributor}:${slice.month}}:lock`
+export const lockKey = (slice: SliceName): string => `{sharelock:${slice.distributor}:${slice.month}}:lock`
 
 /** MySQL stores a settlement month as its first day. */
 export const monthDate = (month: string): string => `${month}-01`

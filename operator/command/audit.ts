@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { OperationError } from '../operations/operations.ts'
+import { OperationError } from '../operations/operation-error.ts'
 import { acting, codeOf, monthOf, type SliceOptions } from './command-context.ts'
 import { auditLines } from './report-text.ts'
 import { withSlice } from './slice-options.ts'

@@ -1,13 +1,9 @@
 import { sliceName } from '../../functions/contract/words.ts'
 import { confirmationOf } from '../operations/confirmation.ts'
-import {
-  OPERATION_ERRORS,
-  type Operations,
-  type Progress,
-  type Started,
-  type StartOptions,
-  type StartPlan,
-} from '../operations/operations.ts'
+import { OPERATION_ERRORS } from '../operations/operation-error.ts'
+import type { Operations } from '../operations/operations.ts'
+import type { Progress } from '../operations/progress.ts'
+import type { Started, StartOptions, StartPlan } from '../operations/start-plan.ts'
 import { type CommandContext, confirm } from './command-context.ts'
 import { follow } from './follow.ts'
 import { planLines } from './plan-text.ts'

@@ -2,8 +2,10 @@ import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import { DistributorCode, Month } from '../../functions/contract/messages.ts'
 import { quoted } from '../../functions/contract/visible.ts'
+import type { SliceName } from '../../functions/contract/words.ts'
 import { requireConfirmation } from '../operations/confirmation.ts'
-import { OperationError, type Operations, type SliceName } from '../operations/operations.ts'
+import { OperationError } from '../operations/operation-error.ts'
+import type { Operations } from '../operations/operations.ts'
 import { Output } from './output.ts'
 
 /** The options that every command takes. */

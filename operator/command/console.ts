@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { quoted } from '../../functions/contract/visible.ts'
-import { OperationError } from '../operations/operations.ts'
+import { OperationError } from '../operations/operation-error.ts'
 import { acting } from './command-context.ts'
 
 type Options = { readonly port?: string }

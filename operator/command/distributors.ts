@@ -3,7 +3,7 @@ import type { DistributorFields } from '../../functions/contract/operations.ts'
 import type { DistributorLine } from '../../functions/contract/reports.ts'
 import { PARTY_SCHEMES, type PartyScheme, SUM_RULES, type SumRule } from '../../functions/contract/words.ts'
 import { table } from '../format/table.ts'
-import { OperationError } from '../operations/operations.ts'
+import { OperationError } from '../operations/operation-error.ts'
 import { acting, codeOf } from './command-context.ts'
 
 type Fields = {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { counted } from '../../functions/contract/numbers.ts'
-import { OPERATION_ERRORS } from '../operations/operations.ts'
+import { OPERATION_ERRORS } from '../operations/operation-error.ts'
 import { acting } from './command-context.ts'
 import { rangeOf, withRange } from './list.ts'
 

@@ -1,5 +1,6 @@
 import { kindOfEnd } from '../operations/failures.ts'
-import { OPERATION_ERRORS, type Progress } from '../operations/operations.ts'
+import { OPERATION_ERRORS } from '../operations/operation-error.ts'
+import type { Progress } from '../operations/progress.ts'
 import type { Output } from './output.ts'
 
 const isOpen = ({ job }: Progress): boolean => job?.status === 'being replaced' || job?.status === 'halted'

@@ -1,4 +1,4 @@
-import { OPERATION_ERRORS, type OperationErrorName } from '../operations/operations.ts'
+import { OPERATION_ERRORS, type OperationErrorName } from '../operations/operation-error.ts'
 import { PIPE_CLOSED } from './closed-pipe.ts'
 import { INTERRUPTED } from './follow.ts'
 

@@ -1,7 +1,8 @@
 import { sliceOptions } from '../../functions/contract/remedies.ts'
 import { DueLines } from '../format/due-lines.ts'
 import { progressText } from '../format/progress-text.ts'
-import type { Operations, Progress } from '../operations/operations.ts'
+import type { Operations } from '../operations/operations.ts'
+import type { Progress } from '../operations/progress.ts'
 import type { CommandContext } from './command-context.ts'
 import { endLines, exitCodeOf } from './end-text.ts'
 

@@ -5,7 +5,7 @@ import { counted } from '../../functions/contract/numbers.ts'
 import type { DistributorLine, SliceLine } from '../../functions/contract/reports.ts'
 import { seoulTime } from '../../functions/contract/seoul-time.ts'
 import { table } from '../format/table.ts'
-import { OperationError } from '../operations/operations.ts'
+import { OperationError } from '../operations/operation-error.ts'
 import { acting, monthOf } from './command-context.ts'
 
 /** Months that are listed unless others are named. */

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander'
 import { messageOf } from '../../functions/contract/failures.ts'
 import { visible, visibleJson } from '../../functions/contract/visible.ts'
-import { OPERATION_ERRORS, OperationError, type OperationErrorName } from '../operations/operations.ts'
+import { OPERATION_ERRORS, OperationError, type OperationErrorName } from '../operations/operation-error.ts'
 import { endWithPipe } from './closed-pipe.ts'
 import { buildProgram } from './program.ts'
 

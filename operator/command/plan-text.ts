@@ -1,6 +1,6 @@
 import { count, counted } from '../../functions/contract/numbers.ts'
 import { facts } from '../format/table.ts'
-import type { StartPlan } from '../operations/operations.ts'
+import type { StartPlan } from '../operations/start-plan.ts'
 import type { Output } from './output.ts'
 import { formatText, rejectionLines } from './validation-text.ts'
 

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { count } from '../../functions/contract/numbers.ts'
-import { OperationError, type StartOptions, type StartPlan } from '../operations/operations.ts'
+import { OperationError } from '../operations/operation-error.ts'
+import type { StartOptions, StartPlan } from '../operations/start-plan.ts'
 import { type BeginOptions, begin } from './begin.ts'
 import { acting, type SliceOptions, sliceOf } from './command-context.ts'
 import { withBeginning, withSlice } from './slice-options.ts'

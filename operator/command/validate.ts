@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { count, counted } from '../../functions/contract/numbers.ts'
 import { PARTY_SCHEMES, type PartyScheme, SUM_RULES, type SumRule } from '../../functions/contract/words.ts'
-import { OPERATION_ERRORS, OperationError } from '../operations/operations.ts'
+import { OPERATION_ERRORS, OperationError } from '../operations/operation-error.ts'
 import { acting } from './command-context.ts'
 import { ERRORS_SHOWN, formatText, ignoredLines, rejectionLines, summaryLines } from './validation-text.ts'
 

@@ -2,7 +2,7 @@ import { count, counted } from '../../functions/contract/numbers.ts'
 import { lineAndColumn, type Rejection, type SourceError } from '../../functions/contract/source-refusals.ts'
 import { quoted } from '../../functions/contract/visible.ts'
 import { facts } from '../format/table.ts'
-import type { Validation } from '../operations/operations.ts'
+import type { Validation } from '../operations/start-plan.ts'
 
 /** Errors that people are shown unless they ask for more; `--json` has all that were kept. */
 export const ERRORS_SHOWN = 20

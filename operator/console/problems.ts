@@ -1,5 +1,5 @@
 import { messageOf } from '../../functions/contract/failures.ts'
-import { OperationError, type OperationErrorName } from '../operations/operations.ts'
+import { OperationError, type OperationErrorName } from '../operations/operation-error.ts'
 import { ForeignRequest } from './browser-session.ts'
 import { answer, type Console, type ConsoleRequest, viewOf } from './context.ts'
 import { problemPage, problemTitle } from './pages/problem.ts'

@@ -1,5 +1,5 @@
 import { count } from '../../functions/contract/numbers.ts'
-import type { Progress } from '../operations/operations.ts'
+import type { Progress } from '../operations/progress.ts'
 import { phaseOf } from '../operations/speed.ts'
 import { duration } from './duration.ts'
 import { bar, percent } from './text.ts'

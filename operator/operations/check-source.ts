@@ -2,7 +2,7 @@ import type { Manifest } from '../../functions/contract/manifest.ts'
 import type { SourceRules } from '../../functions/contract/source-refusals.ts'
 import type { StagedSource } from '../../functions/job/staging/cut-chunks.ts'
 import { readSource } from '../../functions/job/staging/read-source.ts'
-import type { OnRows, Validation } from './operations.ts'
+import type { OnRows, Validation } from './start-plan.ts'
 
 /** What reading a file came to; `source` holds its rows where it was accepted. */
 type Reading = { readonly validation: Validation; readonly source: StagedSource | null }

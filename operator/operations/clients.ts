@@ -4,9 +4,10 @@ import { SFNClient } from '@aws-sdk/client-sfn'
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
 import { type InspectRequest, type OperateRequest, operatorFunctionName } from '../../functions/contract/operations.ts'
 import type { Deployment, InspectReply, OperateReply } from '../../functions/contract/reports.ts'
+import type { SliceName } from '../../functions/contract/words.ts'
 import { calling, ofFailure } from './failures.ts'
 import { ANSWER_TIMEOUT_MS, CALL_ATTEMPTS_MAX, CONNECT_TIMEOUT_MS } from './limits.ts'
-import { OperationError, type SliceName } from './operations.ts'
+import { OperationError } from './operation-error.ts'
 
 const ignore = (): void => undefined
 

@@ -1,6 +1,7 @@
 import { quoted } from '../../functions/contract/visible.ts'
 import { sliceName } from '../../functions/contract/words.ts'
-import { OperationError, type StartOptions, type StartPlan } from './operations.ts'
+import { OperationError } from './operation-error.ts'
+import type { StartOptions, StartPlan } from './start-plan.ts'
 
 /**
  * What has to be typed for this start: the plan's own confirmation, or for these options always. Behind another run it

@@ -2,7 +2,7 @@ import type { S3Client } from '@aws-sdk/client-s3'
 import type { Manifest, ManifestChunk } from '../../functions/contract/manifest.ts'
 import { LINE_END, splitLine } from '../../functions/contract/row-format.ts'
 import { readChunk } from '../../functions/store/s3/staged.ts'
-import type { Difference } from './operations.ts'
+import type { Difference } from './start-plan.ts'
 
 /** Rows in the order of the primary key, in chunks that are made or read when their turn comes. */
 export type RowSet = {

@@ -2,9 +2,11 @@ import { executionNameOf } from '../../functions/contract/execution.ts'
 import { AFTER_MAX } from '../../functions/contract/limits.ts'
 import type { Expectation, SeenHead } from '../../functions/contract/messages.ts'
 import type { JobReport, SliceReport } from '../../functions/contract/reports.ts'
+import type { SliceName } from '../../functions/contract/words.ts'
 import { sliceName } from '../../functions/contract/words.ts'
-import { OperationError, type ResumeOptions, type SliceName, type StartPlan } from './operations.ts'
+import { OperationError } from './operation-error.ts'
 import type { Run } from './runs.ts'
+import type { ResumeOptions, StartPlan } from './start-plan.ts'
 
 /** The head of a slice as a plan carries it: its newest job, or null where it never had one. */
 export const headOf = ({ jobs: [newest] }: Pick<SliceReport, 'jobs'>): SeenHead | null =>

@@ -1,7 +1,8 @@
 import { failureNamed } from '../../functions/contract/failure-table.ts'
 import { Failure, messageOf } from '../../functions/contract/failures.ts'
 import { remedyOf, remedyText } from '../../functions/contract/remedies.ts'
-import { OperationError, type OperationErrorName, type SliceName } from './operations.ts'
+import type { SliceName } from '../../functions/contract/words.ts'
+import { OperationError, type OperationErrorName } from './operation-error.ts'
 
 /** What AWS calls a caller whom it doesn't know, whose session is over, or who may not do this. */
 const REFUSED_CALLER =

@@ -3,8 +3,9 @@ import { messageOf } from '../../functions/contract/failures.ts'
 import type { SourceRules } from '../../functions/contract/source-refusals.ts'
 import type { RowSet } from './difference.ts'
 import { READER_HEAP_MB, READING_MAX_MS, READINGS_AT_ONCE } from './limits.ts'
-import { type OnRows, OperationError, type Validation } from './operations.ts'
+import { OperationError } from './operation-error.ts'
 import type { FromReader, ToReader } from './reading-messages.ts'
+import type { OnRows, Validation } from './start-plan.ts'
 import { turnOf } from './turns.ts'
 
 /** What reading a file came to; `rows` are its rows where it was accepted, and can be read until the signal. */

@@ -1,5 +1,5 @@
 import type { Manifest } from '../../functions/contract/manifest.ts'
-import type { Validation } from './operations.ts'
+import type { Validation } from './start-plan.ts'
 
 /* What a thread that reads a file, and the thread that wants it read, say to each other. */
 

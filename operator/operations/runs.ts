@@ -8,10 +8,10 @@ import pMap from 'p-map'
 import { executionNameOf } from '../../functions/contract/execution.ts'
 import { ExecutionInput } from '../../functions/contract/messages.ts'
 import type { SliceReport } from '../../functions/contract/reports.ts'
+import type { SliceName } from '../../functions/contract/words.ts'
 import type { Clients } from './clients.ts'
 import { calling } from './failures.ts'
 import { CALLS_AT_ONCE, RUNNING_DESCRIBED_MAX, RUNNING_LISTED_MAX } from './limits.ts'
-import type { SliceName } from './operations.ts'
 
 /** An execution of the job's machine, with the input that says whose slice it replaces. */
 export type Run = {

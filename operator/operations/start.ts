@@ -3,22 +3,17 @@ import { executionNameOf } from '../../functions/contract/execution.ts'
 import type { ExecutionRequest, Source } from '../../functions/contract/messages.ts'
 import { remedyOf, remedyText } from '../../functions/contract/remedies.ts'
 import type { JobReport } from '../../functions/contract/reports.ts'
+import type { SliceName } from '../../functions/contract/words.ts'
 import { sliceName } from '../../functions/contract/words.ts'
 import type { Clients } from './clients.ts'
 import { confirmationOf, requireConfirmation } from './confirmation.ts'
 import { expectationOf, headOf, requireSeen, requireSeenFence, requireSeenJob } from './expectation.ts'
 import { calling } from './failures.ts'
 import { RUN_NUMBERS_MAX } from './limits.ts'
-import {
-  OperationError,
-  type ResumeOptions,
-  type SliceName,
-  type Started,
-  type StartOptions,
-  type StartPlan,
-} from './operations.ts'
+import { OperationError } from './operation-error.ts'
 import { isSameSource, openJobOf } from './plan.ts'
 import { describeRun, executionArnOf, runningOf } from './runs.ts'
+import type { ResumeOptions, Started, StartOptions, StartPlan } from './start-plan.ts'
 import { upload } from './upload.ts'
 
 /** What an execution is started for, as the audit trail calls it. */

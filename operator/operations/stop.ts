@@ -1,10 +1,11 @@
 import { StopExecutionCommand } from '@aws-sdk/client-sfn'
 import { executionNameOf } from '../../functions/contract/execution.ts'
 import type { Stopped } from '../../functions/contract/reports.ts'
+import type { SliceName } from '../../functions/contract/words.ts'
 import { sliceName } from '../../functions/contract/words.ts'
 import type { Clients } from './clients.ts'
 import { calling } from './failures.ts'
-import { OperationError, type SliceName } from './operations.ts'
+import { OperationError } from './operation-error.ts'
 import { openJobOf } from './plan.ts'
 import { describeRun, executionArnOf, runningOf } from './runs.ts'
 

@@ -1,4 +1,4 @@
-import { OperationError } from './operations.ts'
+import { OperationError } from './operation-error.ts'
 
 /** How many have a turn, and who waits for one, in the order in which they came. */
 let taken = 0

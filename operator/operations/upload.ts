@@ -5,7 +5,7 @@ import { PutObjectCommand } from '@aws-sdk/client-s3'
 import type { Clients } from './clients.ts'
 import { calling } from './failures.ts'
 import { sizeOf } from './objects.ts'
-import { OperationError } from './operations.ts'
+import { OperationError } from './operation-error.ts'
 import { readable } from './validate.ts'
 
 const changed = (path: string, cause?: unknown): OperationError =>

@@ -3,8 +3,9 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import type { SourceRules } from '../../functions/contract/source-refusals.ts'
 import { UPLOAD_BYTES_MAX } from './limits.ts'
-import { type OnRows, OperationError, type Validation } from './operations.ts'
+import { OperationError } from './operation-error.ts'
 import { readApart } from './read-apart.ts'
+import type { OnRows, Validation } from './start-plan.ts'
 
 /** A file of this machine: its bytes, and their SHA-256 once they have been read to the end. */
 export type LocalFile = { readonly bytes: AsyncIterable<Buffer>; readonly sha256: () => Promise<string> }

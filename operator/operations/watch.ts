@@ -3,7 +3,7 @@ import type { Clients } from './clients.ts'
 import { isPassing } from './failures.ts'
 import { LOOK_PAUSE_MAX_MS, LOOKS_FAILED_MAX } from './limits.ts'
 import { lookAt } from './look.ts'
-import type { Progress } from './operations.ts'
+import type { Progress } from './progress.ts'
 import type { Speeds } from './speed.ts'
 
 /** Waits, and returns early where the watcher has had enough. */

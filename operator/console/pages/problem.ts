@@ -1,5 +1,5 @@
 import { html } from 'hono/html'
-import type { OperationErrorName } from '../../operations/operations.ts'
+import type { OperationErrorName } from '../../operations/operation-error.ts'
 import type { Html } from '../parts/format.ts'
 import type { Words } from '../words/en.ts'
 import type { Page, View } from './layout.ts'

@@ -1,5 +1,5 @@
 import type { JobReport, SliceReport } from '../../../functions/contract/reports.ts'
-import type { Progress } from '../../operations/operations.ts'
+import type { Progress } from '../../operations/progress.ts'
 
 /** A slice, the job of it that is looked at, and the execution that is followed. */
 export type SliceView = {

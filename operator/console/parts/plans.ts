@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
-import type { StartPlan } from '../../operations/operations.ts'
+import type { StartPlan } from '../../operations/start-plan.ts'
 
 /** A start or undo between the look and the confirmation. */
 export type KeptPlan = {

@@ -1,8 +1,8 @@
 import { lacksOf } from '../../../functions/contract/database-needs.ts'
 import type { Checks, RefusedEvent } from '../../../functions/contract/reports.ts'
 import { sliceName } from '../../../functions/contract/words.ts'
+import type { Finding } from '../finding.ts'
 import { UNPUBLISHED_S } from '../limits.ts'
-import type { Finding } from '../operations.ts'
 
 const error = (check: string, what: string, remedy: string): Finding => ({
   check,

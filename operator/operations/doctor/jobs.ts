@@ -1,10 +1,11 @@
 import { executionNameOf } from '../../../functions/contract/execution.ts'
 import { remedyOf, sliceOptions } from '../../../functions/contract/remedies.ts'
 import type { Checks, LockReport, OpenJobCheck } from '../../../functions/contract/reports.ts'
+import type { SliceName } from '../../../functions/contract/words.ts'
 import { sliceName } from '../../../functions/contract/words.ts'
 import type { Clients } from '../clients.ts'
+import type { Finding } from '../finding.ts'
 import { QUIET_S } from '../limits.ts'
-import type { Finding, SliceName } from '../operations.ts'
 import { describeRun, type Run } from '../runs.ts'
 
 const resume = (slice: SliceName): string => `sharelock resume ${sliceOptions(slice)}`

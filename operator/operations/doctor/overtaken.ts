@@ -3,8 +3,8 @@ import { sliceOptions } from '../../../functions/contract/remedies.ts'
 import type { SliceReport } from '../../../functions/contract/reports.ts'
 import type { Clients } from '../clients.ts'
 import { calling } from '../failures.ts'
+import type { Finding } from '../finding.ts'
 import { OPENING_EVENTS_MAX } from '../limits.ts'
-import type { Finding } from '../operations.ts'
 import type { Run } from '../runs.ts'
 
 type Opened = { readonly id: number; readonly fence: number }

@@ -2,7 +2,7 @@ import { count, counted } from '../../../functions/contract/numbers.ts'
 import { sliceOptions } from '../../../functions/contract/remedies.ts'
 import type { Checks } from '../../../functions/contract/reports.ts'
 import type { Clients } from '../clients.ts'
-import type { Finding } from '../operations.ts'
+import type { Finding } from '../finding.ts'
 
 /** Counts the rows of every registered slice of the months and compares them with what was registered. */
 export const rowFindings = async (clients: Clients, { registered }: Checks): Promise<Finding[]> => {

@@ -1,10 +1,11 @@
 import { SLICE_JOBS_SHOWN } from '../../../functions/contract/limits.ts'
 import { sliceOptions } from '../../../functions/contract/remedies.ts'
 import type { Deployment, JobReport } from '../../../functions/contract/reports.ts'
+import type { SliceName } from '../../../functions/contract/words.ts'
 import { sliceName } from '../../../functions/contract/words.ts'
 import type { Clients } from '../clients.ts'
+import type { Finding } from '../finding.ts'
 import { SUCCEEDED_COMPARED_MAX } from '../limits.ts'
-import type { Finding, SliceName } from '../operations.ts'
 import { newestSucceeded, type Run } from '../runs.ts'
 
 /** What an execution that succeeded says that it did. */

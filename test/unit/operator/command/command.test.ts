@@ -8,7 +8,7 @@ import { buildProgram } from '../../../../operator/command/program.ts'
 import { duration } from '../../../../operator/format/duration.ts'
 import { table } from '../../../../operator/format/table.ts'
 import { bar, percent } from '../../../../operator/format/text.ts'
-import { OPERATION_ERRORS } from '../../../../operator/operations/operations.ts'
+import { OPERATION_ERRORS } from '../../../../operator/operations/operation-error.ts'
 import { call } from '../../../support/operator.ts'
 
 describe('wrong arguments end with 2', () => {

@@ -4,10 +4,10 @@ import { ExecutionInput } from '../../../../functions/contract/messages.ts'
 import type { JobReport, SliceReport } from '../../../../functions/contract/reports.ts'
 import { confirmationOf, requireConfirmation } from '../../../../operator/operations/confirmation.ts'
 import { CHANGED_SHARE_MAX, ROWS_SHARE_MIN, RUN_NUMBERS_MAX } from '../../../../operator/operations/limits.ts'
-import type { StartPlan } from '../../../../operator/operations/operations.ts'
 import { isLarge, isSameSource, openJobOf, uploadKeyOf } from '../../../../operator/operations/plan.ts'
 import { executionArnOf } from '../../../../operator/operations/runs.ts'
 import { executionName } from '../../../../operator/operations/start.ts'
+import type { StartPlan } from '../../../../operator/operations/start-plan.ts'
 
 const SLICE = { distributor: 'ARIA', month: '2026-10' }
 const DIGEST = 'ab'.repeat(32)

@@ -5,10 +5,11 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createConnection } from 'mysql2/promise'
 import { addMonths } from '../../../../../functions/contract/months.ts'
+import type { SliceName } from '../../../../../functions/contract/words.ts'
 import { generateTracks } from '../../../../../local/generate.ts'
 import { type Stack, startStack } from '../../../../../local/stack.ts'
 import { createOperations } from '../../../../../operator/create-operations.ts'
-import type { Operations, SliceName } from '../../../../../operator/operations/operations.ts'
+import type { Operations } from '../../../../../operator/operations/operations.ts'
 
 /** A stack with half a year of believable months, as an operator might find it on the day of the month. */
 export type Demo = {
