@@ -135,10 +135,13 @@ describe('unlock', () => {
         await marking.struck
       },
     })
+    // Behind OpenJob the run would go on while the unlock is on its way, and its job be in another state.
+    const atPlan = holdTask(on(), 'PlanDelete', slice)
     const arn = await on().start({ ...slice, source: await on().upload(NEW) })
     const tokenDigest = await within(on(), arn, tokenOf.promise)
     const unlocked = await kim.act({ action: 'unlock', ...slice, tokenDigest, ...KIM })
     expect(unlocked).toMatchObject({ job: expect.any(Number), released: true })
+    atPlan.release()
     expect(await on().ended(arn)).toMatchObject({
       status: 'FAILED',
       error: expect.stringMatching(/^(StaleFence|Superseded|ExecutionEnded)$/),
