@@ -10,8 +10,8 @@ export default defineConfig({
         test: {
           name: 'alone',
           include: ['test/unit/**/*.test.ts', 'test/infra/**/*.test.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
         },
       },
       {
