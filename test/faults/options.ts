@@ -21,7 +21,7 @@ export const USAGE = `node test/faults/main.ts [options]
   --only FAULT      the trials of one fault
   --moment MOMENT   the trials of one moment
   --tries N         runs of each trial, 1 by default
-  --labs N        stacks side by side, one more than cores by default: a fault is mostly waited for
+  --labs N          stacks side by side, one more than cores by default: a fault is mostly waited for
   --soak            the random soak alone
   --minutes N       of the soak, 2 by default; after a whole matrix or with --soak
   --seed S          of the soak; printed where none is given
