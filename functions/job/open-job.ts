@@ -2,7 +2,7 @@ import { Failure } from '../contract/failures.ts'
 import type { JobMessage, OpenJobInput } from '../contract/messages.ts'
 import { sliceName } from '../contract/words.ts'
 import { type Life, mayOpen } from '../store/job/execution.ts'
-import { closeJob, type Fence, insertJob, type Opening, takeOverJob } from '../store/job/fence.ts'
+import { closeJob, type Fence, insertJob, type JobOpener, takeOverJob } from '../store/job/fence.ts'
 import { exclusively } from '../store/job/held.ts'
 import { hasToken, isOpen, isUnderFence } from '../store/job/predicates.ts'
 import { type JobRow, newestJob } from '../store/job/row.ts'
@@ -65,7 +65,7 @@ const decideOn = async (tx: Tx, input: OpenJobInput, life: Life, newest: JobRow 
   const { request, own, staged, lock, execution } = input
   if (newest !== undefined && hasToken(newest, lock.token)) return opened(newest, newest, 'repeated')
   await requireCurrent(tx, input, newest)
-  const opening: Opening = {
+  const opener: JobOpener = {
     token: lock.token,
     execution,
     life,
@@ -73,12 +73,12 @@ const decideOn = async (tx: Tx, input: OpenJobInput, life: Life, newest: JobRow 
     staged,
     undo: 'undo' in request.source,
   }
-  if (newest === undefined) return await create(tx, input, undefined, opening, 'opened')
-  if (isOpen(newest)) return await overOpenJob(tx, input, newest, opening)
+  if (newest === undefined) return await create(tx, input, undefined, opener, 'opened')
+  if (isOpen(newest)) return await overOpenJob(tx, input, newest, opener)
   // A run that comes back after LockLost and finds its own job REGISTERED is done, forced or not.
   if (newest.source_digest === staged.digest && (!request.force || own !== null))
     return opened(newest, newest, 'already registered')
-  return await create(tx, input, newest, opening, 'opened')
+  return await create(tx, input, newest, opener, 'opened')
 }
 
 /**
@@ -98,19 +98,19 @@ const requireCurrent = async (tx: Tx, input: OpenJobInput, newest: JobRow | unde
 }
 
 /** Takes an open job over where it has the same source, or closes it where the request says so. */
-const overOpenJob = async (tx: Tx, input: OpenJobInput, job: JobRow, opening: Opening): Promise<JobMessage> => {
+const overOpenJob = async (tx: Tx, input: OpenJobInput, job: JobRow, opener: JobOpener): Promise<JobMessage> => {
   const { request, own, slice, staged } = input
   // With supersede and force together even the same source starts over: the way out when strangers wrote rows.
   const startsOver = request.supersede && request.force && own === null
   if (job.source_digest === staged.digest && !startsOver) {
-    const issued = await takeOverJob(tx, job, opening)
+    const issued = await takeOverJob(tx, job, opener)
     if (issued === 'moved on') throw superseded(input, 'the job moved on')
     return opened(job, issued, 'taken over')
   }
   if (!request.supersede) throw jobOpen(job, slice)
   const closed = await closeJob(tx, job)
   if (closed === 'moved on') throw superseded(input, 'the job moved on')
-  return await create(tx, input, closed, opening, 'superseding')
+  return await create(tx, input, closed, opener, 'superseding')
 }
 
 /**
@@ -120,8 +120,8 @@ const overOpenJob = async (tx: Tx, input: OpenJobInput, job: JobRow, opening: Op
  * keeps others out, so whatever came before is committed and seen here.
  * See decisions.md, "OpenJob looks again behind its insert".
  */
-const create = async (tx: Tx, input: OpenJobInput, last: Fence | undefined, opening: Opening, outcome: string) => {
-  const { id, fence } = await insertJob(tx, input.slice, last, opening)
+const create = async (tx: Tx, input: OpenJobInput, last: Fence | undefined, opener: JobOpener, outcome: string) => {
+  const { id, fence } = await insertJob(tx, input.slice, last, opener)
   const newest = await newestJob(tx, input.slice)
   if (newest?.id !== id) throw superseded(input, 'another run opened a newer job since the lock was acquired')
   return { id, fence, state: 'DELETING', outcome } as const

@@ -13,12 +13,12 @@ import {
   TOPIC_REQUEST_TIMEOUT_MS,
 } from '../contract/limits.ts'
 import { METRIC_NAMESPACE } from '../contract/metrics.ts'
+import { IdlePool } from '../store/invocation/idle-pool.ts'
 import { Invocation } from '../store/invocation/invocation.ts'
-import { Kept } from '../store/invocation/kept.ts'
 import { lendClient } from '../store/invocation/lent-client.ts'
 import { type LockClient, openLockClient } from '../store/lock/client.ts'
 import { lendLock, type OpenLockClient } from '../store/lock/lend.ts'
-import { keptConnection } from '../store/mysql/connected.ts'
+import { idleConnection } from '../store/mysql/connected.ts'
 import { Database, type LentDatabase } from '../store/mysql/database.ts'
 import { safeLogValue } from './safe-error.ts'
 
@@ -40,8 +40,8 @@ export type Begun = { readonly services: Services; readonly end: () => void }
 export class Sandbox {
   readonly #env: Env
   readonly #task: string
-  readonly #connection = keptConnection()
-  readonly #lock = new Kept<OpenLockClient>((client) => client.disconnect())
+  readonly #connection = idleConnection()
+  readonly #lock = new IdlePool<OpenLockClient>((client) => client.disconnect())
   readonly #s3: S3Client
   readonly #sns: SNSClient
   #current: Invocation | undefined

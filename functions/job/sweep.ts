@@ -8,7 +8,7 @@ import { seoulTime } from '../contract/seoul-time.ts'
 import { sliceName } from '../contract/words.ts'
 import { unregistered } from '../store/job/month.ts'
 import { isHeldBy } from '../store/job/predicates.ts'
-import { type QuietJob, quietJobs, standing } from '../store/job/quiet.ts'
+import { type QuietJob, quietJobs, readBacklog } from '../store/job/quiet-jobs.ts'
 import { inspect } from '../store/lock/inspect.ts'
 import { statement } from '../store/mysql/transaction.ts'
 import { haltJob } from './halt-job.ts'
@@ -47,7 +47,7 @@ export type SweepReport = {
 export const sweep = async (run: Run, input: SweepInput, quietS?: number): Promise<SweepReport> => {
   const { blocked, ...jobs } = await haltQuietJobs(run, quietS)
   const { published, refused, pending } = await publishAll(run)
-  const { open, halted, outboxAgeS, setAside } = await statement(run.database, (reader) => standing(reader))
+  const { open, halted, outboxAgeS, setAside } = await statement(run.database, (reader) => readBacklog(reader))
   run.metrics.addMetric('job.open', MetricUnit.Count, open)
   run.metrics.addMetric('job.open.halted', MetricUnit.Count, halted)
   run.metrics.addMetric('outbox.age', MetricUnit.Seconds, outboxAgeS ?? 0)

@@ -127,7 +127,7 @@ export const SECTIONS: readonly Section[] = [
         'connection',
         'database',
         'pieces',
-        'aside',
+        'side-connection',
         'blockers',
         'own-session',
         'session-settings',
@@ -180,7 +180,7 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     name: 'month',
-    mutate: [...files('store/job', 'quiet'), ...files('job', 'sweep', 'plan-month', 'prepare-database')],
+    mutate: [...files('store/job', 'quiet-jobs'), ...files('job', 'sweep', 'plan-month', 'prepare-database')],
     tests: service('job', 'plan-month', 'sweep', 'prepare-database'),
     servers: true,
   },

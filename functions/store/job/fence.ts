@@ -7,7 +7,7 @@ import type { Life } from './execution.ts'
 import type { JobRow } from './row.ts'
 
 /*
- * Where fences are issued, and nowhere else: opening, taking over, closing and halting a job. Each says which one it issued.
+ * Where fences are issued, and nowhere else: opener, taking over, closing and halting a job. Each says which one it issued.
  */
 
 /** A fence of a slice: as issued, or as read. See decisions.md, "Fences are issued in one place". */
@@ -20,7 +20,7 @@ export type MovedOn = 'moved on'
 const fenceAfter = (last: Fence | undefined): number => (last?.fence ?? 0) + 1
 
 /** Who opens a job, and for which source. */
-export type Opening = {
+export type JobOpener = {
   readonly token: string
   readonly execution: string
   readonly life: Life
@@ -38,7 +38,7 @@ export const insertJob = async (
   tx: Tx,
   slice: Slice,
   last: Fence | undefined,
-  opening: Opening,
+  opener: JobOpener,
 ): Promise<Fence & { readonly id: number }> => {
   const fence = fenceAfter(last)
   const { insertId } = await tx.change(
@@ -49,15 +49,15 @@ export const insertJob = async (
       slice.distributorId,
       monthDate(slice.month),
       fence,
-      opening.token,
-      opening.execution,
-      opening.life.startedMs,
-      opening.life.redrives,
-      fitting(opening.requestedBy, CALLER_CHARS_MAX),
-      opening.staged.digest,
-      opening.staged.rows,
-      opening.staged.shareSum,
-      opening.undo ? 1 : 0,
+      opener.token,
+      opener.execution,
+      opener.life.startedMs,
+      opener.life.redrives,
+      fitting(opener.requestedBy, CALLER_CHARS_MAX),
+      opener.staged.digest,
+      opener.staged.rows,
+      opener.staged.shareSum,
+      opener.undo ? 1 : 0,
     ],
   )
   return { id: insertId, fence }
@@ -70,10 +70,10 @@ type Seen = Pick<JobRow, 'id' | 'fence' | 'lock_token'>
 const AS_SEEN = 'id = ? and fence = ? and lock_token <=> ? and open_slice = 1'
 
 /**
- * Gives an open job to a new holder. Delete plans count anew: a stranger who kept one opening from its end is not held
+ * Gives an open job to a new holder. Delete plans count anew: a stranger who kept one opener from its end is not held
  * against the next.
  */
-export const takeOverJob = async (tx: Tx, job: Seen, opening: Opening): Promise<Fence | MovedOn> => {
+export const takeOverJob = async (tx: Tx, job: Seen, opener: JobOpener): Promise<Fence | MovedOn> => {
   const fence = fenceAfter(job)
   const { affectedRows } = await tx.change(
     `update job set fence = ?, lock_token = ?, execution = ?, execution_started_ms = ?, execution_redrives = ?,
@@ -82,11 +82,11 @@ export const takeOverJob = async (tx: Tx, job: Seen, opening: Opening): Promise<
      where ${AS_SEEN}`,
     [
       fence,
-      opening.token,
-      opening.execution,
-      opening.life.startedMs,
-      opening.life.redrives,
-      fitting(opening.requestedBy, CALLER_CHARS_MAX),
+      opener.token,
+      opener.execution,
+      opener.life.startedMs,
+      opener.life.redrives,
+      fitting(opener.requestedBy, CALLER_CHARS_MAX),
       job.id,
       job.fence,
       job.lock_token,

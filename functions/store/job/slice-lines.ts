@@ -3,7 +3,7 @@ import { monthDate } from '../../contract/words.ts'
 import { isoTime, isoTimeOrNull } from '../mysql/time.ts'
 import type { Reader } from '../mysql/tx.ts'
 import { statusOf } from './predicates.ts'
-import { PROGRESS_AT } from './quiet.ts'
+import { PROGRESS_AT } from './quiet-jobs.ts'
 import { NAMED_JOB_COLUMNS, type NamedJob } from './row.ts'
 
 export const lineOf = (job: NamedJob): SliceLine => ({

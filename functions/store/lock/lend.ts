@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis'
+import type { IdlePool } from '../invocation/idle-pool.ts'
 import type { Invocation } from '../invocation/invocation.ts'
-import type { Kept } from '../invocation/kept.ts'
 import type { LockClient } from './client.ts'
 
 /** A client with a connection of its own. */
@@ -14,7 +14,7 @@ export type OpenLockClient = Redis & LockClient
  */
 export const lendLock = (
   open: () => Promise<OpenLockClient>,
-  kept: Kept<OpenLockClient>,
+  idle: IdlePool<OpenLockClient>,
   invocation: Invocation,
 ): (() => Promise<LockClient>) => {
   let opened: Promise<OpenLockClient> | undefined
@@ -22,14 +22,14 @@ export const lendLock = (
   invocation.atEnd(() => {
     const isBusy = underWay > 0
     opened?.then(
-      (client) => (isBusy ? client.disconnect() : kept.give(client)),
+      (client) => (isBusy ? client.disconnect() : idle.give(client)),
       () => undefined,
     )
   })
   return async () => {
     invocation.check('Valkey')
-    const idle = opened === undefined ? kept.take() : undefined
-    opened ??= idle === undefined ? open() : Promise.resolve(idle)
+    const taken = opened === undefined ? idle.take() : undefined
+    opened ??= taken === undefined ? open() : Promise.resolve(taken)
     const client = await opened
     return {
       refusal: () => client.refusal?.(),

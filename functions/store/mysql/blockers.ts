@@ -1,6 +1,6 @@
 import type { Connection, RowDataPacket } from 'mysql2/promise'
 import { DATABASE_CONNECT_TIMEOUT_MS } from '../../contract/limits.ts'
-import { MARK_ATTRIBUTE, type OwnSession } from './own-session.ts'
+import { type OwnSession, TAG_ATTRIBUTE } from './own-session.ts'
 
 /** A session that keeps one of ours waiting. */
 export type Blocker = {
@@ -26,7 +26,7 @@ const COLUMNS = `t.processlist_id as id, coalesce(t.processlist_user, '?') as us
       and exists (select 1 from performance_schema.session_connect_attrs a
                   where a.processlist_id = t.processlist_id and a.attr_name = ?) as isOurs`
 
-/** Our own session, found by its mark: its number alone may be another session's on another server. */
+/** Our own session, found by its tag: its number alone may be another session's on another server. */
 const US = `performance_schema.session_connect_attrs mine
   join performance_schema.threads us on us.processlist_id = mine.processlist_id`
 const IS_US = 'mine.attr_name = ? and mine.attr_value = ? and mine.processlist_id = ?'
@@ -67,7 +67,7 @@ type Row = Omit<Blocker, 'isOurs' | 'isWaiting'> & { readonly isOurs: number; re
 /** The sessions that keep `us` waiting right now, seen from a connection beside it to the same server. */
 export const blockersOf = async (side: Connection, us: OwnSession): Promise<Blocker[]> => {
   for (const sql of [ROW_BLOCKERS, TABLE_BLOCKERS]) {
-    const values = [MARK_ATTRIBUTE, MARK_ATTRIBUTE, us.mark, us.id]
+    const values = [TAG_ATTRIBUTE, TAG_ATTRIBUTE, us.tag, us.id]
     const [rows] = await side.query<RowDataPacket[]>({ sql, values, timeout: DATABASE_CONNECT_TIMEOUT_MS })
     if (rows.length > 0)
       return (rows as unknown as Row[]).map((row) => ({
@@ -88,11 +88,11 @@ export const endOurs = async (side: Connection, blockers: readonly Blocker[]): P
 }
 
 /** Ends one session of ours, if its number still is this session's: after a failover it may be an innocent one's. */
-export const endSession = async (side: Connection, { id, mark }: OwnSession): Promise<void> => {
+export const endSession = async (side: Connection, { id, tag }: OwnSession): Promise<void> => {
   const [rows] = await side.query<RowDataPacket[]>({
     sql: `select 1 from performance_schema.session_connect_attrs
           where processlist_id = ? and attr_name = ? and attr_value = ?`,
-    values: [id, MARK_ATTRIBUTE, mark],
+    values: [id, TAG_ATTRIBUTE, tag],
     timeout: DATABASE_CONNECT_TIMEOUT_MS,
   })
   if (rows.length > 0) await end(side, id)

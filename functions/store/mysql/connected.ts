@@ -1,7 +1,7 @@
 import type { Connection } from 'mysql2/promise'
 import { DATABASE_CONNECT_TIMEOUT_MS } from '../../contract/limits.ts'
+import { IdlePool } from '../invocation/idle-pool.ts'
 import type { Invocation } from '../invocation/invocation.ts'
-import { Kept } from '../invocation/kept.ts'
 import { type DatabaseAddress, openSession } from './connection.ts'
 import type { OwnSession } from './own-session.ts'
 
@@ -26,7 +26,7 @@ export class TransactionLost extends Error {
 }
 
 /** Where an idle connection waits for the next invocation. */
-export const keptConnection = (): Kept<Connected> => new Kept(({ connection }) => connection.destroy())
+export const idleConnection = (): IdlePool<Connected> => new IdlePool(({ connection }) => connection.destroy())
 
 /** Connects within the invocation's time; a connection that comes later is closed at once. */
 export const openConnected = async (address: DatabaseAddress, invocation: Invocation): Promise<Connected> => {

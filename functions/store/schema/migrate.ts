@@ -8,9 +8,9 @@ import {
   MIGRATION_TRIES_MAX,
   MIGRATION_WAIT_S,
 } from '../../contract/limits.ts'
-import { seeBlockers } from '../mysql/aside.ts'
 import { type DatabaseAddress, openSession } from '../mysql/connection.ts'
 import { databaseFailure, isWait } from '../mysql/failure.ts'
+import { seeBlockers } from '../mysql/side-connection.ts'
 import { WaitWatch } from '../mysql/wait-watch.ts'
 import { MIGRATIONS } from './migration-files.ts'
 

@@ -9,7 +9,7 @@ import { jobFindings, lockFindings } from './jobs.ts'
 import { overtakenFindings } from './overtaken.ts'
 import { rowFindings } from './rows.ts'
 import { stagedFindings } from './staged.ts'
-import { toldFindings } from './told.ts'
+import { toldFindings } from './told-and-not-held.ts'
 
 /** A check that could not be made is a finding itself: silence must not pass for health. */
 const unreachable = (service: string, error: unknown): Finding => ({

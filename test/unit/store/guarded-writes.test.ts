@@ -15,7 +15,7 @@ import type { Slice } from '../../functions/contract/words.ts'
 import type { Run } from '../../functions/job/task.ts'
 import { writeAudit } from '../../functions/store/audit.ts'
 import { markEnded, mayOpen } from '../../functions/store/job/execution.ts'
-import { closeJob, insertJob, markHalted, type Opening, takeOverJob } from '../../functions/store/job/fence.ts'
+import { closeJob, insertJob, markHalted, type JobOpener, takeOverJob } from '../../functions/store/job/fence.ts'
 import { type Acquisition, type ExclusiveTx, type GuardedTx, guardExclusive, guardShared } from '../../functions/store/job/guard.ts'
 import { exclusively, type HeldJob } from '../../functions/store/job/held.ts'
 import { type DeleteRange, insertRegisterPlan, type LedgerChunk, markChunk, recordRows, replaceDeletePlan } from '../../functions/store/job/ledger.ts'
@@ -27,7 +27,7 @@ import { reading, repeatable, statement, transaction } from '../../functions/sto
 import type { Reader, Tx } from '../../functions/store/mysql/tx.ts'
 import { deleteRange, loadChunk } from '../../functions/store/share-ratio.ts'
 declare const run: Run, raw: Database, tx: Tx, held: HeldJob, by: Acquisition, slice: Slice, job: JobRow
-declare const chunk: LedgerChunk, ranges: DeleteRange[], chunks: ManifestChunk[], body: Buffer, opening: Opening
+declare const chunk: LedgerChunk, ranges: DeleteRange[], chunks: ManifestChunk[], body: Buffer, opening: JobOpener
 declare const deleting: GuardedTx<'DELETING'>, deleted: GuardedTx<'DELETED'>, registering: GuardedTx<'REGISTERING'>
 declare const either: GuardedTx<'DELETING' | 'REGISTERING'>, heldEither: ExclusiveTx<'DELETING' | 'DELETED'>
 declare const heldDeleting: ExclusiveTx<'DELETING'>, heldDeleted: ExclusiveTx<'DELETED'>, heldRegistering: ExclusiveTx<'REGISTERING'>

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openJob } from '../../../../functions/job/open-job.ts'
 import { exclusively } from '../../../../functions/store/job/held.ts'
-import { endAside } from '../../../../functions/store/mysql/aside.ts'
 import { openSession } from '../../../../functions/store/mysql/connection.ts'
 import { Database } from '../../../../functions/store/mysql/database.ts'
+import { endOnSideConnection } from '../../../../functions/store/mysql/side-connection.ts'
 import { statement } from '../../../../functions/store/mysql/transaction.ts'
 import type { Options } from '../../../../functions/store/mysql/tx.ts'
 import { createAppUser } from '../../../../functions/store/schema/app-user.ts'
@@ -13,7 +13,7 @@ import { opening, testRun } from '../../../support/test-run.ts'
 /* Who keeps a session of ours waiting: our own is ended, anybody else's is named. */
 const db = useTestDatabase('blockers')
 
-/** The functions' user of another stage on the same server: its sessions carry a mark too. */
+/** The functions' user of another stage on the same server: its sessions carry a tag too. */
 const OTHER = { name: `other_${process.pid}`, password: 'secret' }
 let settlement: Database
 
@@ -101,12 +101,12 @@ describe('a session of our own', () => {
     await Promise.all([passing, waiting])
   })
 
-  test('is ended only while it carries its own mark: its number may be an innocent one', async () => {
+  test('is ended only while it carries its own tag: its number may be an innocent one', async () => {
     const { connection, session } = await openSession(db.address)
     connection.on('error', () => undefined)
-    await endAside(db.address, { ...session, mark: 'of a session on the server before the failover' })
+    await endOnSideConnection(db.address, { ...session, tag: 'of a session on the server before the failover' })
     expect(await isAlive(session.id)).toBe(true)
-    await endAside(db.address, session)
+    await endOnSideConnection(db.address, session)
     await expect.poll(() => isAlive(session.id)).toBe(false)
     connection.destroy()
   })

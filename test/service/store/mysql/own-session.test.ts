@@ -2,9 +2,9 @@ import { createServer, connect as dial, type Server, type Socket } from 'node:ne
 import { afterEach, describe, expect, test } from 'vitest'
 import { openJob } from '../../../../functions/job/open-job.ts'
 import { markDeleted, planDelete } from '../../../../functions/job/transitions.ts'
-import { clearWay } from '../../../../functions/store/mysql/aside.ts'
 import { openSession } from '../../../../functions/store/mysql/connection.ts'
 import { Database } from '../../../../functions/store/mysql/database.ts'
+import { clearWay } from '../../../../functions/store/mysql/side-connection.ts'
 import { transaction } from '../../../../functions/store/mysql/transaction.ts'
 import { totalsOf } from '../../../../functions/store/share-ratio.ts'
 import { loadRows } from '../../../support/rows.ts'
@@ -53,9 +53,9 @@ test('an endpoint that greets with another number than its server has is refused
   expect(sent.filter((text) => /start transaction|select 1/.test(text))).toEqual([])
 })
 
-test('two sessions have two marks, and the server shows each', async () => {
+test('two sessions have two tags, and the server shows each', async () => {
   const [one, two] = [await openSession(db.address), await openSession(db.address)]
-  expect(one.session.mark).not.toBe(two.session.mark)
+  expect(one.session.tag).not.toBe(two.session.tag)
   expect(await clearWay(db.address, one.session)).toEqual([])
   for (const { connection } of [one, two]) connection.destroy()
 })

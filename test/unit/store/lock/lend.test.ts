@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
+import { IdlePool } from '../../../../functions/store/invocation/idle-pool.ts'
 import { Invocation } from '../../../../functions/store/invocation/invocation.ts'
-import { Kept } from '../../../../functions/store/invocation/kept.ts'
 import { type LockAddress, openLockClient } from '../../../../functions/store/lock/client.ts'
 import { lendLock, type OpenLockClient } from '../../../../functions/store/lock/lend.ts'
 
@@ -13,7 +13,7 @@ afterEach(() => {
   server.close()
 })
 
-test('a client whose command is under way when the time is up is not kept for the next invocation', async () => {
+test('a client whose command is under way when the time is up is not idle for the next invocation', async () => {
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
   const address: LockAddress = {
     ...{ LOCK_HOST: '127.0.0.1', LOCK_PORT: (server.address() as AddressInfo).port, LOCK_USER: '' },
@@ -21,13 +21,13 @@ test('a client whose command is under way when the time is up is not kept for th
     ...{ LOCK_GROUP_ID: '', AWS_REGION: 'ap-northeast-2' },
   }
   const dropped: OpenLockClient[] = []
-  const kept = new Kept<OpenLockClient>((client) => dropped.push(client))
+  const idle = new IdlePool<OpenLockClient>((client) => dropped.push(client))
   const opened = openLockClient(address)
   const invocation = new Invocation(300)
-  const client = await lendLock(() => opened, kept, invocation)()
+  const client = await lendLock(() => opened, idle, invocation)()
   await expect(client.eval('return 1', 1, 'key')).rejects.toMatchObject({ name: 'OutOfTime' })
   invocation.end()
   await expect.poll(async () => (await opened).status, { timeout: 5_000 }).toBe('end')
-  expect(kept.take()).toBeUndefined()
+  expect(idle.take()).toBeUndefined()
   expect(dropped).toEqual([])
 })

@@ -41,7 +41,7 @@ export const quietJobs = async (
     [quietS, after.progressAt, after.progressAt, after.id, SWEEP_JOBS_MAX],
   )
 
-export type Standing = {
+export type Backlog = {
   readonly open: number
   readonly halted: number
   /** Of the oldest event that waits for its turn; null where none does. */
@@ -51,8 +51,8 @@ export type Standing = {
 }
 
 /** How far the system as a whole is, for the metrics that no single run can emit. */
-export const standing = async (reader: Reader): Promise<Standing> => {
-  const [row] = await reader.rows<Standing>(
+export const readBacklog = async (reader: Reader): Promise<Backlog> => {
+  const [row] = await reader.rows<Backlog>(
     `select (select count(*) from job where open_slice = 1) as open,
             (select count(*) from job where open_slice = 1 and halted_at is not null) as halted,
             (select timestampdiff(second, min(created_at), current_timestamp(6))

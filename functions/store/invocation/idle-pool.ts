@@ -2,7 +2,7 @@
  * Keeps one idle connection of a sandbox from one invocation to the next. Who takes it has it alone, and gives it back
  * only if nothing is under way on it: two invocations never have the same one.
  */
-export class Kept<Resource> {
+export class IdlePool<Resource> {
   readonly #drop: (resource: Resource) => void
   #resource: Resource | undefined
 

@@ -6,7 +6,7 @@ import { connect, type DatabaseAddress } from './connection.ts'
 import type { OwnSession } from './own-session.ts'
 
 /** Works on a connection of its own, beside the one that may be waiting. */
-const aside = async <T>(address: DatabaseAddress, work: (side: Connection) => Promise<T>): Promise<T> => {
+const onSideConnection = async <T>(address: DatabaseAddress, work: (side: Connection) => Promise<T>): Promise<T> => {
   const side = await connect(address)
   try {
     return await work(side)
@@ -17,7 +17,7 @@ const aside = async <T>(address: DatabaseAddress, work: (side: Connection) => Pr
 
 /** @throws Failure DatabaseMisconfigured where this connection reaches another server than `session` */
 export const requireSameServer = async (address: DatabaseAddress, session: OwnSession): Promise<void> =>
-  await aside(address, async (side) => {
+  await onSideConnection(address, async (side) => {
     const [[seen]] = await side.query<RowDataPacket[]>({
       sql: 'select @@server_uuid as server',
       timeout: DATABASE_CONNECT_TIMEOUT_MS,
@@ -30,12 +30,12 @@ export const requireSameServer = async (address: DatabaseAddress, session: OwnSe
   })
 
 /** Ends a session of ours whose statement hangs: a retry beside it would wait for it or, worse, overlap. */
-export const endAside = async (address: DatabaseAddress, session: OwnSession): Promise<void> =>
-  await aside(address, (side) => endSession(side, session))
+export const endOnSideConnection = async (address: DatabaseAddress, session: OwnSession): Promise<void> =>
+  await onSideConnection(address, (side) => endSession(side, session))
 
 /** Everybody who keeps `session` waiting; nobody is ended. */
 export const seeBlockers = async (address: DatabaseAddress, session: OwnSession): Promise<Blocker[]> =>
-  await aside({ ...address, DATABASE_NAME: 'information_schema' }, (side) => blockersOf(side, session))
+  await onSideConnection({ ...address, DATABASE_NAME: 'information_schema' }, (side) => blockersOf(side, session))
 
 /**
  * Ends the sessions of ours that keep `session` waiting; their transactions roll back. A worker of ours that is frozen or
@@ -49,7 +49,7 @@ export const clearWay = async (
   session: OwnSession,
   check: () => void = () => undefined,
 ): Promise<Blocker[]> =>
-  await aside(address, async (side) => {
+  await onSideConnection(address, async (side) => {
     const blockers = await blockersOf(side, session)
     check()
     await endOurs(side, blockers)
