@@ -17,7 +17,7 @@ export type GenerateOptions = {
   readonly parties?: number
 }
 
-export type RatioRow = {
+type RatioRow = {
   readonly isrc: string
   readonly rightType: string
   readonly party: string

@@ -34,7 +34,7 @@ import type { StagedFile } from './staged-file.ts'
  */
 
 /** A run of this process, and the duration of each chunk it did, in milliseconds. */
-export type Worker = { readonly run: Run; readonly chunkMs: number[]; readonly close: () => void }
+type Worker = { readonly run: Run; readonly chunkMs: number[]; readonly close: () => void }
 
 const startWorker = (stack: Stack): Worker => {
   const sandbox = new Sandbox('bench', { ...stack.environment })

@@ -48,7 +48,7 @@ export type Tools = {
   readonly start: (program: Program, args: readonly string[]) => Started
   readonly version: (program: Program) => Promise<string>
 }
-export type Program = 'pt-archiver' | 'mysqlimport' | 'mydumper' | 'myloader'
+type Program = 'pt-archiver' | 'mysqlimport' | 'mydumper' | 'myloader'
 
 const toolsIn = ({ prefix, loader, libraries }: DebianPrefix, peers: string, triplet: string): Tools => {
   const own = join(peers, 'prefix/usr')

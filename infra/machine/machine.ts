@@ -25,7 +25,7 @@ export class JobMachine extends Construct {
     super(scope, id)
     const outcomes = new Outcomes(this, 'Outcomes', functions)
     const opening = new Opening(this, 'Opening', functions, outcomes)
-    const replacing = new Replacing(this, 'Replacing', functions, config.lanes, outcomes, opening)
+    const replacing = new Replacing(this, 'Replacing', { functions, lanes: config.lanes, outcomes, opening })
     opening.openJob.next(replacing.routeByState)
 
     this.stateMachine = new StateMachine(this, 'StateMachine', {

@@ -17,6 +17,14 @@ import { FAILURE_PATH, type Outcomes } from './outcomes.ts'
 import { CHUNK_LOOP } from './retries.ts'
 import { FIELDS, GUARDED, lambdaTask, type TaskFunctions } from './tasks.ts'
 
+export type ReplacingProps = {
+  readonly functions: TaskFunctions
+  /** Map items at work at once. */
+  readonly lanes: number
+  readonly outcomes: Outcomes
+  readonly opening: Opening
+}
+
 /**
  * From an open job to REGISTERED: RouteByState -> PlanDelete -> DeleteChunks -> MarkDeleted -> BeginRegistering ->
  * RegisterChunks -> MarkRegistered -> ReleaseLock -> PublishEvents -> Registered. Its output is the whole state, so
@@ -25,25 +33,15 @@ import { FIELDS, GUARDED, lambdaTask, type TaskFunctions } from './tasks.ts'
  */
 export class Replacing extends Construct {
   readonly routeByState: Choice
-  private readonly functions: TaskFunctions
-  private readonly outcomes: Outcomes
-  private readonly opening: Opening
+  private readonly props: ReplacingProps
 
-  constructor(
-    scope: Construct,
-    id: string,
-    functions: TaskFunctions,
-    lanes: number,
-    outcomes: Outcomes,
-    opening: Opening,
-  ) {
+  constructor(scope: Construct, id: string, props: ReplacingProps) {
     super(scope, id)
-    this.functions = functions
-    this.outcomes = outcomes
-    this.opening = opening
+    this.props = props
+    const { functions } = props
 
     const planDelete = this.guarded('PlanDelete', '$.work')
-    const deleteChunks = this.chunks('DeleteChunks', 'DeleteChunk', lanes)
+    const deleteChunks = this.chunks('DeleteChunks', 'DeleteChunk')
     // Rows of a stranger's insert send the job back to its plan; the handler counts the plans and ends it.
     const markDeleted = lambdaTask(this, functions, 'MarkDeleted', { payload: GUARDED, resultPath: '$.job' }).addCatch(
       planDelete,
@@ -51,7 +49,7 @@ export class Replacing extends Construct {
     )
     this.haltOnFailure(markDeleted)
     const beginRegistering = this.guarded('BeginRegistering', '$.work')
-    const registerChunks = this.chunks('RegisterChunks', 'RegisterChunk', lanes)
+    const registerChunks = this.chunks('RegisterChunks', 'RegisterChunk')
     const markRegistered = this.guarded('MarkRegistered', '$.job')
 
     // The job is REGISTERED: a failure from here on does not undo that, and is in the output. A lock that
@@ -82,7 +80,7 @@ export class Replacing extends Construct {
   }
 
   private guarded(name: TaskName, resultPath: string): TaskStateBase {
-    return this.haltOnFailure(lambdaTask(this, this.functions, name, { payload: GUARDED, resultPath }))
+    return this.haltOnFailure(lambdaTask(this, this.props.functions, name, { payload: GUARDED, resultPath }))
   }
 
   /**
@@ -90,7 +88,8 @@ export class Replacing extends Construct {
    * the plan replaced by its length: neither grows with the slice from here on. The first failing item ends the Map,
    * and siblings in mid-chunk are shut out by HaltJob's raised fence.
    */
-  private chunks(name: string, task: TaskName, lanes: number): MapState {
+  private chunks(name: string, task: TaskName): MapState {
+    const { functions, lanes } = this.props
     const map = MapState.jsonPath(this, name, {
       itemsPath: '$.work.items',
       maxConcurrency: lanes,
@@ -98,17 +97,17 @@ export class Replacing extends Construct {
       resultSelector: { items: JsonPath.arrayLength(JsonPath.objectAt('$')) },
       resultPath: '$.work',
     })
-    map.itemProcessor(lambdaTask(this, this.functions, task, { outputPath: JsonPath.DISCARD, retries: CHUNK_LOOP }))
+    map.itemProcessor(lambdaTask(this, functions, task, { outputPath: JsonPath.DISCARD, retries: CHUNK_LOOP }))
     return this.haltOnFailure(map)
   }
 
   /** A lost lock is acquired anew; everything else halts the job: what is not expected is not retried. */
   private haltOnFailure<T extends TaskStateBase | MapState>(state: T): T {
-    state.addCatch(this.opening.countReacquire, {
+    state.addCatch(this.props.opening.countReacquire, {
       errors: ['LockLost' satisfies FailureName],
       resultPath: REACQUIRE_FAILURE_PATH,
     })
-    state.addCatch(this.outcomes.haltJob, { errors: [Errors.ALL], resultPath: FAILURE_PATH })
+    state.addCatch(this.props.outcomes.haltJob, { errors: [Errors.ALL], resultPath: FAILURE_PATH })
     return state
   }
 }

@@ -7,7 +7,7 @@ export type Definition = States & { readonly TimeoutSeconds?: number; readonly [
 export type PlacedState = { readonly name: string; readonly state: State; readonly container: string | undefined }
 
 /** The machines inside a state: a Map's item processor, a Parallel's branches. */
-export const innerMachines = (state: State): States[] => {
+const innerMachines = (state: State): States[] => {
   if (state.Type === 'Map') return [(state.ItemProcessor ?? state.Iterator) as States]
   if (state.Type === 'Parallel') return state.Branches as States[]
   return []

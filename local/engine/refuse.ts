@@ -73,7 +73,7 @@ const contextProblems = ({ state }: PlacedState): string[] =>
   )
 
 /** Everything in the definition that would not behave here as in AWS, one sentence each. */
-export const problemsOf = (definition: Definition): string[] => {
+const problemsOf = (definition: Definition): string[] => {
   const states = placedStates(definition)
   const repeated = states.filter(({ name }, index) => states.findIndex((other) => other.name === name) !== index)
   return [

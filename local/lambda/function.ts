@@ -34,9 +34,8 @@ export type SandboxMessage =
   | { readonly type: 'initError'; readonly error: FunctionError }
   | { readonly type: 'answer'; readonly requestId: string; readonly outcome: Outcome }
 
-/** Lambda's limits on a synchronous and an asynchronous invocation's payload. */
+/** Lambda's limit on a synchronous invocation's payload. */
 export const SYNC_PAYLOAD_BYTES_MAX = 6 * 1_024 * 1_024
-export const ASYNC_PAYLOAD_BYTES_MAX = 256 * 1_024
 
 /**
  * Errors that the sandbox or the service gives in place of the handler. Step Functions knows no type for them and

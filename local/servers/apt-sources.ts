@@ -41,7 +41,7 @@ const parseOneLine = (text: string): AptSource[] =>
     return [{ uri, signedBy: /signed-by=(\S+)/i.exec(match?.[1] ?? '')?.[1] }]
   })
 
-export const parseAptSources = (fileName: string, text: string): AptSource[] =>
+const parseAptSources = (fileName: string, text: string): AptSource[] =>
   fileName.endsWith('.sources') ? parseDeb822(text) : parseOneLine(text)
 
 /** The first Debian archive among the machine's apt sources; undefined where it has none. */

@@ -4,7 +4,7 @@ import { type Definition, placedStates } from '../engine/definition.ts'
 import type { LambdaFunction } from '../lambda/function.ts'
 import { type AwsEnvironment, type Names, Resolver, type Template } from './resolver.ts'
 
-export type TemplateMachine = { readonly name: string; readonly arn: string; readonly definition: Definition }
+type TemplateMachine = { readonly name: string; readonly arn: string; readonly definition: Definition }
 
 /** What the local stack takes from the synthesised app. */
 export type App = { readonly functions: readonly LambdaFunction[]; readonly machines: readonly TemplateMachine[] }

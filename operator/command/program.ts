@@ -43,7 +43,7 @@ export const buildProgram = (): Command => {
 }
 
 /** Commander ends the process by itself otherwise. Help stays printed. */
-export const throwErrors = (command: Command): void => {
+const throwErrors = (command: Command): void => {
   command.exitOverride().configureOutput({ outputError: () => undefined })
   for (const sub of command.commands) throwErrors(sub)
 }

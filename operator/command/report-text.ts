@@ -36,7 +36,7 @@ const timesOf = ({ at }: JobReport): string => {
 }
 
 /** Colour of a status; green only where readers can read it. */
-export const statusText = (out: Output, status: JobReport['status']): string =>
+const statusText = (out: Output, status: JobReport['status']): string =>
   out.style(
     status === 'settled' ? 'green' : status === 'halted' ? 'red' : status === 'closed' ? 'dim' : 'yellow',
     status,

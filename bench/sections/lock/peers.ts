@@ -12,7 +12,7 @@ import type { Address } from '../../../local/servers/find.ts'
 
 const TTL_MS = 60_000
 
-export type Held = { readonly verify: () => Promise<unknown>; readonly release: () => Promise<unknown> }
+type Held = { readonly verify: () => Promise<unknown>; readonly release: () => Promise<unknown> }
 
 export type LockPeer = {
   readonly name: string
@@ -29,7 +29,7 @@ export const openClient = ({ host, port }: Address): Promise<Redis> => {
   return client.connect().then(() => client)
 }
 
-export const redisSemaphore: LockPeer = {
+const redisSemaphore: LockPeer = {
   name: 'redis-semaphore',
   acquire: async (client, key) => {
     // A mutex renews itself in the background by default; here it is asked to, as the others are.
@@ -43,7 +43,7 @@ export const redisSemaphore: LockPeer = {
   wait: (client, key) => new Mutex(client, key, { acquireTimeout: 3_600_000, refreshInterval: 0 }).acquire(),
 }
 
-export const redlock: LockPeer = {
+const redlock: LockPeer = {
   name: 'redlock',
   acquire: async (client, key) => {
     let lock = await new Redlock([client]).lock(key, TTL_MS)
@@ -63,7 +63,7 @@ const sliceOf = (key: string): Slice => ({ distributorId: 1, distributor: key, m
 /** Delays between two tries of a waiting execution: Step Functions’ Retry on AcquireLock, full jitter. */
 export type Retry = { readonly intervalS: number; readonly backoffRate: number; readonly delayMaxS: number }
 
-export const sharelock = (retry: Retry): LockPeer => ({
+const sharelock = (retry: Retry): LockPeer => ({
   name: 'Sharelock',
   acquire: async (client, key, token) => {
     await tryAcquire(client, sliceOf(key), token, TTL_MS)

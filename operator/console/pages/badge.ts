@@ -23,7 +23,7 @@ export const shape = (name: BadgeShape): Html =>
 export const badgeShapeOf = (status: SliceStatus | 'closed'): BadgeShape =>
   status === 'being replaced' ? 'running' : status
 
-export const statusWord = (words: Words, status: SliceStatus | 'closed'): string =>
+const statusWord = (words: Words, status: SliceStatus | 'closed'): string =>
   ({
     settled: words.statusSettled,
     'being replaced': words.statusReplaced,
