@@ -6,6 +6,7 @@ import {
   SFNClient,
   StartExecutionCommand,
 } from '@aws-sdk/client-sfn'
+import { CSV_HEADER, csvLine, EXAMPLE_ROW } from '../functions/contract/row-format.ts'
 
 /**
  * `npm run smoke`: one small job through the SDK, as an operator would run it, against any endpoint and credentials: AWS,
@@ -32,9 +33,12 @@ const fileOf = (run: string): { body: string; rows: number } => {
   const rows = Array.from({ length: 100 }, (_, index) => {
     const isrc = `KRA99${String(index).padStart(7, '0')}`
     // The run's name makes each file a new source, so that each run has something to do.
-    return [`${isrc},PERFORMANCE,SMOKE.1,75`, `${isrc},PERFORMANCE,${run},25`]
+    return [
+      { ...EXAMPLE_ROW, isrc, share: '75' },
+      { ...EXAMPLE_ROW, isrc, party_id: run, share: '25' },
+    ]
   }).flat()
-  return { body: `isrc,right_type,party_id,share\n${rows.join('\n')}\n`, rows: rows.length }
+  return { body: `${CSV_HEADER}${rows.map(csvLine).join('')}`, rows: rows.length }
 }
 
 /** Starts an execution and waits for its end. */

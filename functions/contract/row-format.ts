@@ -6,12 +6,26 @@ import { SHARE_DECIMALS } from './limits.ts'
  */
 
 /** What identifies a row within its slice, in the order of the table's key. */
-export const ROW_KEY_COLUMNS = ['isrc', 'right_type', 'party_id'] as const
+const ROW_KEY_COLUMNS = ['isrc', 'right_type', 'party_id'] as const
 
 /** The columns of a row, in the order in which they are written. */
 export const ROW_COLUMNS = [...ROW_KEY_COLUMNS, 'share'] as const
 
-export type RowColumn = (typeof ROW_COLUMNS)[number]
+type RowColumn = (typeof ROW_COLUMNS)[number]
+
+/** A row that every rule accepts, for programs that make files of their own. */
+export const EXAMPLE_ROW: Readonly<Record<RowColumn, string>> = {
+  isrc: 'KRA012600001',
+  right_type: 'PERFORMANCE',
+  party_id: 'KOMCA.0001234',
+  share: '100',
+}
+
+export const CSV_HEADER = `${ROW_COLUMNS.join(',')}\n`
+
+/** A row of a delivered file; its values need no quotes. */
+export const csvLine = (row: Readonly<Record<RowColumn, string>>): string =>
+  `${ROW_COLUMNS.map((column) => row[column]).join(',')}\n`
 
 /** What names the slice of a row in the table, ahead of the row's own columns. */
 export const SLICE_COLUMNS = ['distributor_id', 'settlement_month'] as const
@@ -29,13 +43,25 @@ export const LINE_END = '\n'
  */
 export const LINE_BYTES_MAX = 12 + 20 + 20 + 10 + 4
 
-/** What the lines of one track and right type begin with; made once for all of its parties. */
-export const lineBegin = (isrc: string, rightType: string): string => `${isrc}${VALUE_END}${rightType}${VALUE_END}`
+/** The values of many rows, each by the row's number; `units` is the share in millionths. */
+export type Rows = {
+  isrc(row: number): string
+  rightType(row: number): string
+  party(row: number): string
+  units(row: number): number
+}
 
-/** What follows `lineBegin`. @param units the share in millionths */
-export const lineRest = (party: string, units: number): string => {
-  const share = units.toString().padStart(SHARE_DECIMALS + 1, '0')
-  return `${party}${VALUE_END}${share.slice(0, -SHARE_DECIMALS)}.${share.slice(-SHARE_DECIMALS)}${LINE_END}`
+/** What the lines of one track and right type begin with; made once for all of its parties. */
+export const lineBegin = (rows: Rows, row: number): string =>
+  `${rows.isrc(row)}${VALUE_END}${rows.rightType(row)}${VALUE_END}`
+
+/** What follows `lineBegin`. */
+export const lineRest = (rows: Rows, row: number): string => {
+  const share = rows
+    .units(row)
+    .toString()
+    .padStart(SHARE_DECIMALS + 1, '0')
+  return `${rows.party(row)}${VALUE_END}${share.slice(0, -SHARE_DECIMALS)}.${share.slice(-SHARE_DECIMALS)}${LINE_END}`
 }
 
 /** A line without its end: its key, which compares as text, and its share. */

@@ -19,8 +19,8 @@ const bodyOf = (rows: SortedRows, from: number, to: number): Buffer => {
   let length = 0
   let begin = ''
   for (let row = from; row < to; row++) {
-    if (row === from || !rows.continuesGroup(row)) begin = lineBegin(rows.isrc(row), rows.rightType(row))
-    length += body.write(begin + lineRest(rows.party(row), rows.units(row)), length, 'latin1')
+    if (row === from || !rows.continuesGroup(row)) begin = lineBegin(rows, row)
+    length += body.write(begin + lineRest(rows, row), length, 'latin1')
   }
   return body.subarray(0, length)
 }

@@ -1,4 +1,5 @@
 import { DISTINCT_VALUES_MAX } from '../../contract/limits.ts'
+import type { Rows } from '../../contract/row-format.ts'
 import { isrcNumber, isrcText } from './isrc-number.ts'
 import { sortOrder } from './sort-order.ts'
 
@@ -39,14 +40,10 @@ class StringPool {
 }
 
 /** The rows in the order of the table's primary key, numbered from 0. */
-export type SortedRows = {
+export type SortedRows = Rows & {
   readonly count: number
   /** Distinct parties. */
   readonly parties: number
-  isrc(row: number): string
-  rightType(row: number): string
-  party(row: number): string
-  units(row: number): number
   line(row: number): number
   /** Whether `row` and the row before it have the same track; the same track and right type; the same key. */
   continuesTrack(row: number): boolean
