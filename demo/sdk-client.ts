@@ -11,7 +11,10 @@ import {
 import type { ExecutionRequest } from '../functions/contract/messages.ts'
 import { REGION, type Stack } from '../local/stack.ts'
 
-/** What is done beside the operator's operations: as the distributor's upload and the schedule's start do it. */
+/**
+ * What is done beside the operator's operations: the distributor's upload and the schedule's start. decisions.md, "npm
+ * start is an operator".
+ */
 export class SdkClient {
   readonly #stack: Stack
   readonly #s3: S3Client

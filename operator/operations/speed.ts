@@ -24,7 +24,10 @@ const recent = (samples: readonly Sample[], { state, atMs }: Sample): Sample[] =
   return ofState.slice(older === ofState.length - 1 ? older : older + 1)
 }
 
-/** The speed of runs over their last looks: a single look, which is all that a page of the console makes, knows none. */
+/**
+ * The speed of runs over their last looks: a single look, which is all that a page of the console makes, knows none.
+ * decisions.md, "The speed of a run is kept by the operations".
+ */
 export class Speeds {
   readonly #samples = new Map<string, Sample[]>()
 
