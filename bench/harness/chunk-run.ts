@@ -8,7 +8,7 @@ import { openJob } from '../../functions/job/open-job.ts'
 import { readHead } from '../../functions/job/read-head.ts'
 import { runChunks } from '../../functions/job/run-chunks.ts'
 import { Sandbox } from '../../functions/job/services.ts'
-import type { Run } from '../../functions/job/task.ts'
+import type { TaskContext } from '../../functions/job/task.ts'
 import { markDeleted, markRegistered } from '../../functions/job/transitions.ts'
 import { acquisitionOf, guardExclusive } from '../../functions/store/job/guard.ts'
 import { exclusively } from '../../functions/store/job/held.ts'
@@ -34,7 +34,7 @@ import type { StagedFile } from './staged-file.ts'
  */
 
 /** A run of this process, and the duration of each chunk it did, in milliseconds. */
-type Worker = { readonly run: Run; readonly chunkMs: number[]; readonly close: () => void }
+type Worker = { readonly run: TaskContext; readonly chunkMs: number[]; readonly close: () => void }
 
 const startWorker = (stack: Stack): Worker => {
   const sandbox = new Sandbox('bench', { ...stack.environment })
@@ -51,7 +51,7 @@ const startWorker = (stack: Stack): Worker => {
 /** An open job of this process. */
 export type ChunkRun = {
   /** Of the first lane; transitions use it too. */
-  readonly first: Run
+  readonly first: TaskContext
   readonly workers: readonly Worker[]
   readonly guarded: Guarded
   readonly staged: StagedFile
@@ -102,7 +102,7 @@ const inLanes = async ({ first: { database }, workers, guarded, staged }: ChunkR
   const chunks = await statement(database, (reader) => unmarkedChunks(reader, guarded.job.id, phase))
   const items = planItems(chunks.map(({ number }) => number))
   const startedAt = performance.now()
-  const doItem = (run: Run, input: ChunkInput) =>
+  const doItem = (run: TaskContext, input: ChunkInput) =>
     phase === 'delete'
       ? runChunks(run, input, phase, { write: (tx, chunk) => deleteRange(tx, guarded.slice, chunk) })
       : runChunks(run, input, phase, {

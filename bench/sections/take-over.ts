@@ -5,7 +5,7 @@ import { ExecutionInput } from '../../functions/contract/messages.ts'
 import { monthDate, type Slice } from '../../functions/contract/words.ts'
 import { openJob } from '../../functions/job/open-job.ts'
 import { readHead } from '../../functions/job/read-head.ts'
-import type { Run } from '../../functions/job/task.ts'
+import type { TaskContext } from '../../functions/job/task.ts'
 import { progressOf } from '../../functions/store/job/ledger.ts'
 import { Database } from '../../functions/store/mysql/database.ts'
 import { LIFE } from '../harness/chunk-run.ts'
@@ -48,7 +48,7 @@ export const takeOverMs = async (testbed: Testbed, registered: Registered): Prom
   const taker = new Database(testbed.stack.database.appAddress)
   await taker.rows('select 1')
   // OpenJob and ReadHead use their run's database only.
-  const run = { database: taker } as unknown as Run
+  const run = { database: taker } as unknown as TaskContext
   const head = await readHead(run, slice)
   const { distributor, month } = slice
   const request = ExecutionInput.parse({ distributor, month, source: { staged: digest } })

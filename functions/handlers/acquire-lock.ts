@@ -3,7 +3,7 @@ import { Failure } from '../contract/failures.ts'
 import { AcquireLockInput, type JobMessage } from '../contract/messages.ts'
 import { type Slice, sliceName } from '../contract/words.ts'
 import { readHead } from '../job/read-head.ts'
-import { type Run, task } from '../job/task.ts'
+import { type TaskContext, task } from '../job/task.ts'
 import { tryAcquire } from '../store/lock/acquire.ts'
 import { lastsText } from '../store/lock/holder.ts'
 
@@ -18,20 +18,20 @@ import { lastsText } from '../store/lock/holder.ts'
  *
  * @throws Failure Superseded where the own job was taken over meanwhile; there is nothing to wait for then
  */
-export const handler = task('AcquireLock', AcquireLockInput, async ({ slice, lock, onHeld, own }, run) => {
+export const handler = task('AcquireLock', AcquireLockInput, async ({ slice, lock, onHeld, own }, context) => {
   const startedAt = performance.now()
-  const held = await tryAcquire(await run.lock(), slice, lock.token).catch((error: unknown) => {
-    run.metrics.addMetric('lock.acquire.timeout', MetricUnit.Count, 1)
+  const held = await tryAcquire(await context.lock(), slice, lock.token).catch((error: unknown) => {
+    context.metrics.addMetric('lock.acquire.timeout', MetricUnit.Count, 1)
     throw error
   })
-  run.metrics.addMetric('lock.acquire.latency', MetricUnit.Milliseconds, performance.now() - startedAt)
+  context.metrics.addMetric('lock.acquire.latency', MetricUnit.Milliseconds, performance.now() - startedAt)
   if (held === null) {
-    run.metrics.addMetric('lock.acquire.success', MetricUnit.Count, 1)
-    return { head: await readHead(run, slice) }
+    context.metrics.addMetric('lock.acquire.success', MetricUnit.Count, 1)
+    return { head: await readHead(context, slice) }
   }
-  if (own !== null) await requireOwn(run, slice, own)
+  if (own !== null) await requireOwn(context, slice, own)
   const name = own !== null ? 'LockTaken' : onHeld === 'wait' ? 'LockAwaited' : 'LockHeld'
-  run.metrics.addMetric(name === 'LockHeld' ? 'lock.acquire.failure' : 'lock.retry.count', MetricUnit.Count, 1)
+  context.metrics.addMetric(name === 'LockHeld' ? 'lock.acquire.failure' : 'lock.retry.count', MetricUnit.Count, 1)
   const waits = name === 'LockHeld' ? '' : ' This run waits.'
   throw new Failure(
     name,
@@ -39,8 +39,8 @@ export const handler = task('AcquireLock', AcquireLockInput, async ({ slice, loc
   )
 })
 
-const requireOwn = async (run: Run, slice: Slice, own: JobMessage): Promise<void> => {
-  const head = await readHead(run, slice)
+const requireOwn = async (context: TaskContext, slice: Slice, own: JobMessage): Promise<void> => {
+  const head = await readHead(context, slice)
   if (head?.job === own.id && head.fence === own.fence) return
   throw new Failure('Superseded', `Another run took over ${sliceName(slice)} while this one had lost its lock.`, {
     job: own.id,

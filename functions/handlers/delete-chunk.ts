@@ -8,8 +8,8 @@ import { deleteRange } from '../store/share-ratio.ts'
  * Deletes the ranges of one Map item, a transaction each. A second run finds them marked and deletes nothing.
  * More or fewer rows than planned are recorded and not refused: whatever is there is old and has to go.
  */
-export const handler = task('DeleteChunk', ChunkInput, (input, run) =>
-  runChunks(run, input, 'delete', {
+export const handler = task('DeleteChunk', ChunkInput, (input, context) =>
+  runChunks(context, input, 'delete', {
     write: async (guarded, chunk) => {
       const rows = await deleteRange(guarded, input.slice, chunk)
       if (rows !== chunk.row_count) await recordRows(guarded, chunk.number, rows)

@@ -7,6 +7,6 @@ import { task } from '../job/task.ts'
  * Catch, and by the status event of an execution that ended without one. A second run finds the fence raised, or the
  * job another run's, and changes nothing.
  */
-export const handler = task('HaltJob', HaltJobInput, (input, run) =>
-  'detail' in input ? haltFromStatusEvent(run, input) : haltFromCatch(run, input),
+export const handler = task('HaltJob', HaltJobInput, (input, context) =>
+  'detail' in input ? haltFromStatusEvent(context, input) : haltFromCatch(context, input),
 )

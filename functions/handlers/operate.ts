@@ -9,4 +9,4 @@ import { task } from '../job/task.ts'
  * A second run of `stop` and `unlock` finds the job halted and changes it no more, of `put-distributor` finds it there;
  * `record` writes its line again. So a line may be there twice where a reply was lost, and never not at all.
  */
-export const handler = task('Operate', OperateInput, (input, run) => operate(run, input))
+export const handler = task('Operate', OperateInput, (input, context) => operate(context, input))

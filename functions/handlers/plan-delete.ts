@@ -9,7 +9,7 @@ import { planDelete } from '../job/transitions.ts'
  *
  * A second run looks again and plans what is left.
  */
-export const handler = task('PlanDelete', TransitionInput, async (input, run) => {
-  await requireSource(run, input)
-  return await planDelete(run, input)
+export const handler = task('PlanDelete', TransitionInput, async (input, context) => {
+  await requireSource(context, input)
+  return await planDelete(context, input)
 })

@@ -3,7 +3,7 @@ import { readHead } from '../job/read-head.ts'
 import { task } from '../job/task.ts'
 
 /** Reads the slice's head where Valkey is out of reach and the run proceeds under the fence alone. Changes nothing. */
-export const handler = task('ReadHead', ReadHeadInput, async ({ slice }, run) => {
-  run.logger.warn('proceeding without a lock: valkey is out of reach')
-  return { head: await readHead(run, slice) }
+export const handler = task('ReadHead', ReadHeadInput, async ({ slice }, context) => {
+  context.logger.warn('proceeding without a lock: valkey is out of reach')
+  return { head: await readHead(context, slice) }
 })

@@ -13,11 +13,11 @@ import { loadChunk } from '../store/share-ratio.ts'
  * A second run finds them marked and loads nothing. Fewer rows than the object holds, or a single warning, rolls back:
  * LOAD DATA LOCAL skips duplicates and cuts overlong values without an error.
  */
-export const handler = task('RegisterChunk', ChunkInput, async (input, run) => {
-  const { database, s3, env } = run
+export const handler = task('RegisterChunk', ChunkInput, async (input, context) => {
+  const { database, s3, env } = context
   const job = await statement(database, (reader) => readJob(reader, input.job.id))
   const source = job?.source_digest ?? ''
-  return await runChunks(run, input, 'register', {
+  return await runChunks(context, input, 'register', {
     prepare: async ({ number, object_digest }) =>
       await readChunk(s3, env.BUCKET, source, { number, digest: object_digest ?? '' }),
     write: async (guarded, chunk, body) => {

@@ -9,11 +9,11 @@ import { release } from '../store/lock/release.ts'
  * run, a lock that expired, or a run that proceeds without one. Such a run tries once all the same: the reply to its
  * AcquireLock may have been lost after the key was set.
  */
-export const handler = task('ReleaseLock', ReleaseLockInput, async ({ slice, lock }, run) => {
+export const handler = task('ReleaseLock', ReleaseLockInput, async ({ slice, lock }, context) => {
   try {
-    return { released: await release(await run.lock(), slice, lock.token) }
+    return { released: await release(await context.lock(), slice, lock.token) }
   } catch (error) {
-    run.metrics.addMetric('lock.unlock.failure', MetricUnit.Count, 1)
+    context.metrics.addMetric('lock.unlock.failure', MetricUnit.Count, 1)
     if (lock.held || !isLockProblem(error)) throw error
     return { released: false }
   }

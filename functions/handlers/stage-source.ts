@@ -3,7 +3,7 @@ import { StageSourceInput } from '../contract/messages.ts'
 import { type Slice, sliceName } from '../contract/words.ts'
 import { requireDigest } from '../job/expectation.ts'
 import { makeStaged } from '../job/staging/make-staged.ts'
-import { type Run, task } from '../job/task.ts'
+import { type TaskContext, task } from '../job/task.ts'
 import { findDistributor } from '../store/distributor.ts'
 import { knowsSource } from '../store/job/row.ts'
 import { undoTarget } from '../store/job/undo-target.ts'
@@ -19,16 +19,16 @@ import { requireReady } from '../store/schema/health.ts'
  * A second run reads the file again and finds the staged source at its address: nothing is written twice. An undo and a
  * staged source are read in full, too, and judged by the rules of today.
  */
-export const handler = task('StageSource', StageSourceInput, async ({ request, execution }, run) => {
-  const { database } = run
+export const handler = task('StageSource', StageSourceInput, async ({ request, execution }, context) => {
+  const { database } = context
   await requireReady(database)
   const distributor = await statement(database, (reader) => findDistributor(reader, request.distributor))
   const slice: Slice = { distributorId: distributor.id, distributor: request.distributor, month: request.month }
-  const source = 'undo' in request.source ? { staged: await previousSource(run, slice) } : request.source
-  if ('staged' in request.source) await requireKnown(run, slice, request.source.staged)
+  const source = 'undo' in request.source ? { staged: await previousSource(context, slice) } : request.source
+  if ('staged' in request.source) await requireKnown(context, slice, request.source.staged)
   const staged = await makeStaged(source, {
-    s3: run.s3,
-    bucket: run.env.BUCKET,
+    s3: context.s3,
+    bucket: context.env.BUCKET,
     slice,
     rules: { sumRule: distributor.sumRule, partyScheme: distributor.partyScheme },
     execution,
@@ -40,8 +40,8 @@ export const handler = task('StageSource', StageSourceInput, async ({ request, e
 /**
  * A staged source carries no rules with it, so only one that the distributor's own rules let through may be named.
  */
-const requireKnown = async (run: Run, slice: Slice, digest: string): Promise<void> => {
-  if (await statement(run.database, (reader) => knowsSource(reader, slice.distributorId, digest))) return
+const requireKnown = async (context: TaskContext, slice: Slice, digest: string): Promise<void> => {
+  if (await statement(context.database, (reader) => knowsSource(reader, slice.distributorId, digest))) return
   throw new Failure(
     'InvalidInput',
     `No job of ${slice.distributor} ever used the staged source ${digest}. Name the file by its key, so that it is validated under this distributor's rules.`,
@@ -49,8 +49,8 @@ const requireKnown = async (run: Run, slice: Slice, digest: string): Promise<voi
 }
 
 /** OpenJob asks again, under the lock: by then another set may be the one to go back to. */
-const previousSource = async (run: Run, slice: Slice): Promise<string> => {
-  const job = await statement(run.database, (reader) => undoTarget(reader, slice))
+const previousSource = async (context: TaskContext, slice: Slice): Promise<string> => {
+  const job = await statement(context.database, (reader) => undoTarget(reader, slice))
   if (job !== undefined) return job.source_digest
   throw new Failure(
     'NothingToUndo',

@@ -16,7 +16,7 @@ import { heldMs, type JobRow, jobOfExecution, newestJob, readJob } from '../stor
 import { release } from '../store/lock/release.ts'
 import { RAISING, statement, transaction } from '../store/mysql/transaction.ts'
 import type { Tx } from '../store/mysql/tx.ts'
-import type { Run } from './task.ts'
+import type { TaskContext } from './task.ts'
 
 /** What was done. Nothing to halt is a normal answer: the job is another run's, closed, REGISTERED or halted already. */
 export type HaltReport = { readonly halted: boolean; readonly job: number | null; readonly released: boolean }
@@ -29,8 +29,11 @@ export type HaltReport = { readonly halted: boolean; readonly job: number | null
  * lost), or still the job and fence this execution was given, and this execution's name: numbers repeat where the
  * database went back to an earlier moment.
  */
-export const haltFromCatch = async (run: Run, input: z.infer<typeof HaltFromCatch>): Promise<HaltReport> => {
-  const { database } = run
+export const haltFromCatch = async (
+  context: TaskContext,
+  input: z.infer<typeof HaltFromCatch>,
+): Promise<HaltReport> => {
+  const { database } = context
   const isOwn = (job: JobRow): boolean =>
     hasToken(job, input.lock.token) || (job.execution === input.execution && isUnderFence(job, input.job))
   const newest = await statement(database, (reader) => newestJob(reader, input.slice))
@@ -38,14 +41,14 @@ export const haltFromCatch = async (run: Run, input: z.infer<typeof HaltFromCatc
   const halted =
     newest !== undefined &&
     isOwn(newest) &&
-    (await haltJob(run, newest.id, isOwn, {
+    (await haltJob(context, newest.id, isOwn, {
       ...input.slice,
       execution: input.execution,
       error,
       cause: sentenceOf(cause),
     }))
   // A run that goes on without a lock tries too: the reply to its AcquireLock may have been lost after the key was set.
-  const released = await releaseOrLog(run, input.slice, input.lock)
+  const released = await releaseOrLog(context, input.slice, input.lock)
   return { halted, job: halted ? (newest?.id ?? null) : null, released }
 }
 
@@ -59,10 +62,10 @@ export const haltFromCatch = async (run: Run, input: z.infer<typeof HaltFromCatc
  * or meets the end and opens nothing.
  */
 export const haltFromStatusEvent = async (
-  run: Run,
+  context: TaskContext,
   event: z.infer<typeof HaltFromStatusEvent>,
 ): Promise<HaltReport> => {
-  const { database } = run
+  const { database } = context
   const { executionArn: execution, status, startDate: startedMs, redriveCount } = event.detail
   if (!couldOpen(execution)) return { halted: false, job: null, released: false }
   const life = { startedMs, redrives: redriveCount ?? 0 }
@@ -73,7 +76,7 @@ export const haltFromStatusEvent = async (
   if (found === undefined || !isItsLife(found)) return { halted: false, job: null, released: false }
   const halted =
     isOpen(found) &&
-    (await haltJob(run, found.id, (job) => isHeldBy(job, { ...found, token: found.lock_token }), {
+    (await haltJob(context, found.id, (job) => isHeldBy(job, { ...found, token: found.lock_token }), {
       distributor: found.distributor,
       month: found.month,
       execution,
@@ -81,7 +84,7 @@ export const haltFromStatusEvent = async (
       cause: `The execution ended as ${status} without halting its job itself.`,
     }))
   const released =
-    found.lock_token !== null && (await releaseOrLog(run, found, { token: found.lock_token, held: true }))
+    found.lock_token !== null && (await releaseOrLog(context, found, { token: found.lock_token, held: true }))
   return { halted, job: halted ? found.id : null, released }
 }
 
@@ -98,13 +101,13 @@ export type Reason = Pick<Slice, 'distributor' | 'month'> & {
  * @param also more to write in the same transaction, from the row as it was before
  */
 export const haltJob = async (
-  run: Run,
+  context: TaskContext,
   id: number,
   isOwn: (job: JobRow) => boolean,
   reason: Reason,
   also: (tx: Tx, job: JobRow) => Promise<void> = async () => undefined,
 ): Promise<boolean> => {
-  const { database } = run
+  const { database } = context
   let raisedTo: number | undefined
   let held = 0
   const halted = await exclusively(database, id, async (tx) => {
@@ -126,8 +129,8 @@ export const haltJob = async (
     return true
   })
   if (halted) {
-    run.metrics.addMetric('job.halted', MetricUnit.Count, 1)
-    run.metrics.addMetric('lock.hold.duration', MetricUnit.Milliseconds, held)
+    context.metrics.addMetric('job.halted', MetricUnit.Count, 1)
+    context.metrics.addMetric('lock.hold.duration', MetricUnit.Milliseconds, held)
   }
   return halted
 }
@@ -137,15 +140,15 @@ export const haltJob = async (
  * lock is held there may be nothing to release, so it is not counted.
  */
 export const releaseOrLog = async (
-  run: Run,
+  context: TaskContext,
   slice: Pick<Slice, 'distributor' | 'month'>,
   { token, held }: LockMessage,
 ): Promise<boolean> => {
   try {
-    return await release(await run.lock(), slice, token)
+    return await release(await context.lock(), slice, token)
   } catch (error) {
-    if (held) run.metrics.addMetric('lock.unlock.failure', MetricUnit.Count, 1)
-    run.logger.warn('the lock was not released; it expires by its TTL', { error: error as Error })
+    if (held) context.metrics.addMetric('lock.unlock.failure', MetricUnit.Count, 1)
+    context.logger.warn('the lock was not released; it expires by its TTL', { error: error as Error })
     return false
   }
 }

@@ -10,7 +10,7 @@ import { undoTarget } from '../store/job/undo-target.ts'
 import { isDuplicateKey, RAISING, statement, transaction } from '../store/mysql/transaction.ts'
 import type { Tx } from '../store/mysql/tx.ts'
 import { requireHead, requireUndo } from './expectation.ts'
-import type { Run } from './task.ts'
+import type { TaskContext } from './task.ts'
 
 /**
  * Opens the slice's job: a compare-and-set on the head that AcquireLock read.
@@ -33,8 +33,8 @@ import type { Run } from './task.ts'
  *
  * @throws Failure ExecutionEnded, Superseded, PlanMoved, JobOpenError, DatabaseUnreachable
  */
-export const openJob = async (run: Run, input: OpenJobInput): Promise<JobMessage> => {
-  const { database } = run
+export const openJob = async (context: TaskContext, input: OpenJobInput): Promise<JobMessage> => {
+  const { database } = context
   const newest = await statement(database, (reader) => newestJob(reader, input.slice))
   const life = lifeOf(input)
   const decide = async (tx: Tx) => {

@@ -11,7 +11,7 @@ import { activeSlices, type MonthSlice } from '../store/job/month.ts'
 import { isoTime } from '../store/mysql/time.ts'
 import { statement } from '../store/mysql/transaction.ts'
 import { listObjects } from '../store/s3/objects.ts'
-import type { Run } from './task.ts'
+import type { TaskContext } from './task.ts'
 
 /** S3 calls at once: enough for a thousand distributors in seconds, few enough for one sandbox's sockets. */
 const LISTS_AT_ONCE = 10
@@ -39,25 +39,28 @@ type Delivered = { readonly ending: (typeof FILE_ENDINGS)[number]; readonly mark
  *
  * @throws Failure StorageUnreachable, DatabaseUnreachable, InvalidInput (too many distributors)
  */
-export const planMonth = async (run: Run, { request, monthsBack }: PlanMonthInput): Promise<PlanMonthOutput> => {
+export const planMonth = async (
+  context: TaskContext,
+  { request, monthsBack }: PlanMonthInput,
+): Promise<PlanMonthOutput> => {
   const month = 'month' in request ? request.month : monthAt(request.scheduledAt, monthsBack)
-  const slices = await statement(run.database, (reader) => activeSlices(reader, month))
+  const slices = await statement(context.database, (reader) => activeSlices(reader, month))
   if (slices.length > DISTRIBUTORS_MAX)
     throw new Failure(
       'InvalidInput',
       `There are ${slices.length} active distributors and one dispatch starts ${DISTRIBUTORS_MAX} at most; deactivate some`,
     )
   const plan: Lists = { planned: [], already: [], left: [], missing: [] }
-  const files = await pMap(slices, ({ distributor }) => filesOf(run, distributor, month), {
+  const files = await pMap(slices, ({ distributor }) => filesOf(context, distributor, month), {
     concurrency: LISTS_AT_ONCE,
   })
   for (const [index, slice] of slices.entries()) decide(plan, slice, month, files[index] ?? [])
   const { planned, already, left, missing } = plan
-  const starts = await named(run, month, planned)
-  run.metrics.addMetric('month.missing', MetricUnit.Count, missing.length)
-  run.metrics.addMetric('month.left', MetricUnit.Count, left.length)
-  if (missing.length > 0) run.logger.warn('distributors without a file', { month, missing })
-  if (left.length > 0) run.logger.warn('distributors left alone', { month, left })
+  const starts = await named(context, month, planned)
+  context.metrics.addMetric('month.missing', MetricUnit.Count, missing.length)
+  context.metrics.addMetric('month.left', MetricUnit.Count, left.length)
+  if (missing.length > 0) context.logger.warn('distributors without a file', { month, missing })
+  if (left.length > 0) context.logger.warn('distributors left alone', { month, left })
   return { month, starts, already, left, missing, missingCount: missing.length, leftCount: left.length }
 }
 
@@ -67,7 +70,7 @@ type Lists = Pick<PlanMonthOutput, 'already' | 'left' | 'missing'> & { readonly 
 
 /** Gives each start the first of its names under which no execution has ended. */
 const named = async (
-  { database }: Run,
+  { database }: TaskContext,
   month: string,
   planned: readonly Planned[],
 ): Promise<PlanMonthOutput['starts']> => {
@@ -131,7 +134,7 @@ const whatBecameOf = (job: Job): string => {
 }
 
 /** The distributor's files of a month, under the names that they may have. */
-const filesOf = async ({ s3, env }: Run, code: string, month: string): Promise<Delivered[]> => {
+const filesOf = async ({ s3, env }: TaskContext, code: string, month: string): Promise<Delivered[]> => {
   const name = `incoming/${code}/${month}.`
   const objects = await listObjects(s3, env.BUCKET, `${name}csv`)
   return objects.flatMap(({ key, etag }) => {

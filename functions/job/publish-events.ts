@@ -3,7 +3,7 @@ import { isFailure, messageOf } from '../contract/failures.ts'
 import { PUBLISH_BUDGET_MS } from '../contract/limits.ts'
 import { type Marked, markPublished, markRefused, type OutboxEvent, pendingEvents } from '../store/job/outbox.ts'
 import { repeatable, statement } from '../store/mysql/transaction.ts'
-import type { Run } from './task.ts'
+import type { TaskContext } from './task.ts'
 import { isEventRefused } from './topic-answer.ts'
 
 /** What was sent, what was set aside and what is left; the rest stays in the outbox and is sent later: it is no error. */
@@ -22,18 +22,18 @@ export type PublishReport = {
  *
  * @param job only this job's events; all if omitted
  */
-export const publishEvents = async (run: Run, job?: number): Promise<PublishReport> => {
-  const { database } = run
+export const publishEvents = async (context: TaskContext, job?: number): Promise<PublishReport> => {
+  const { database } = context
   const events = await statement(database, (reader) => pendingEvents(reader, job))
   const startedAt = performance.now()
   let [published, refused] = [0, 0]
   for (const event of events) {
     if (performance.now() - startedAt > PUBLISH_BUDGET_MS) break
     try {
-      await send(run, event)
+      await send(context, event)
     } catch (error) {
       if (isFailure(error, 'InvocationOver')) throw error
-      const became = await setAside(run, event, error)
+      const became = await setAside(context, event, error)
       if (became === 'left')
         return { published, refused, pending: events.length - published - refused, failure: messageOf(error) }
       if (became === 'marked') refused += 1
@@ -47,7 +47,7 @@ export const publishEvents = async (run: Run, job?: number): Promise<PublishRepo
   return { published, refused, pending: events.length - published - refused }
 }
 
-const send = async ({ sns, env }: Run, event: OutboxEvent): Promise<void> => {
+const send = async ({ sns, env }: TaskContext, event: OutboxEvent): Promise<void> => {
   await sns.send(
     new PublishCommand({
       TopicArn: env.TOPIC_ARN,
@@ -66,7 +66,11 @@ const send = async ({ sns, env }: Run, event: OutboxEvent): Promise<void> => {
 }
 
 /** Notes an event that the topic refused. Left: it was not the event that was refused. */
-const setAside = async ({ database, logger }: Run, event: OutboxEvent, error: unknown): Promise<Marked | 'left'> => {
+const setAside = async (
+  { database, logger }: TaskContext,
+  event: OutboxEvent,
+  error: unknown,
+): Promise<Marked | 'left'> => {
   const details = { event: event.event_id, eventType: event.type, eventJob: event.job_id, error: error as Error }
   if (!isEventRefused(error)) {
     logger.warn('the topic did not take an event; it stays in the outbox', details)

@@ -7,7 +7,7 @@ import { type Phase, STATE_OF_PHASE } from '../contract/words.ts'
 import { acquisitionOf, type GuardedTx, guardShared } from '../store/job/guard.ts'
 import { type LedgerChunk, markChunk, unmarkedChunks } from '../store/job/ledger.ts'
 import { statement, transaction } from '../store/mysql/transaction.ts'
-import type { Run } from './task.ts'
+import type { TaskContext } from './task.ts'
 import { verifyLock } from './verify-lock.ts'
 
 /** How a phase treats a chunk. `prepare`, if any, runs ahead of the transaction, while the chunk before is written. */
@@ -39,12 +39,12 @@ const PREPARE_DELAY_MS = 25
  * @throws Failure OutOfTime with chunks left (the engine calls again at once); LockLost, StaleFence, and what `write` throws
  */
 export const runChunks = async <Of extends Phase, Prepared>(
-  run: Run,
+  context: TaskContext,
   input: ChunkInput,
   phase: Of,
   work: ChunkWork<Of, Prepared>,
 ): Promise<{ chunks: number; rows: number }> => {
-  const { database, metrics } = run
+  const { database, metrics } = context
   const { id } = input.job
   const chunks = await statement(database, (reader) =>
     unmarkedChunks(reader, id, phase, input.item.from, input.item.to),
@@ -52,12 +52,12 @@ export const runChunks = async <Of extends Phase, Prepared>(
   let rows = 0
   let ahead = prepareAhead(work, chunks[0])
   for (const [index, chunk] of chunks.entries()) {
-    requireTime(run, input, index, chunks.length)
+    requireTime(context, input, index, chunks.length)
     const prepared = await ahead
     // Waiting for S3 may have taken what a transaction needs.
-    requireTime(run, input, index, chunks.length)
+    requireTime(context, input, index, chunks.length)
     ahead = prepareAhead(work, chunks[index + 1], PREPARE_DELAY_MS)
-    await verifyLock(run, input)
+    await verifyLock(context, input)
     const startedAt = performance.now()
     rows += await transaction(database, async (tx) => {
       const guarded = await guardShared(tx, acquisitionOf(input), STATE_OF_PHASE[phase])
@@ -72,8 +72,8 @@ export const runChunks = async <Of extends Phase, Prepared>(
 }
 
 /** @throws Failure OutOfTime, where a chunk that began now might not end */
-const requireTime = (run: Run, { job }: ChunkInput, done: number, all: number): void => {
-  if (run.remainingMs() >= CHUNK_RESERVE_MS) return
+const requireTime = (context: TaskContext, { job }: ChunkInput, done: number, all: number): void => {
+  if (context.remainingMs() >= CHUNK_RESERVE_MS) return
   throw new Failure('OutOfTime', `Stopped after ${done} of ${all} chunks; the rest follows at once`, job)
 }
 

@@ -13,7 +13,7 @@ import { inspect } from '../store/lock/inspect.ts'
 import { statement } from '../store/mysql/transaction.ts'
 import { haltJob } from './halt-job.ts'
 import { type PublishReport, publishEvents } from './publish-events.ts'
-import type { Run } from './task.ts'
+import type { TaskContext } from './task.ts'
 
 export type SweepReport = {
   /** Jobs halted, by id. */
@@ -44,17 +44,17 @@ export type SweepReport = {
  * @param quietS without progress for longer than this
  * @throws Failure DatabaseBlocked, behind everything else
  */
-export const sweep = async (run: Run, input: SweepInput, quietS?: number): Promise<SweepReport> => {
-  const { blocked, ...jobs } = await haltQuietJobs(run, quietS)
-  const { published, refused, pending } = await publishAll(run)
-  const { open, halted, outboxAgeS, setAside } = await statement(run.database, (reader) => readBacklog(reader))
-  run.metrics.addMetric('job.open', MetricUnit.Count, open)
-  run.metrics.addMetric('job.open.halted', MetricUnit.Count, halted)
-  run.metrics.addMetric('outbox.age', MetricUnit.Seconds, outboxAgeS ?? 0)
-  run.metrics.addMetric('outbox.refused', MetricUnit.Count, setAside)
-  const overdue = await lookForOverdue(run, input)
+export const sweep = async (context: TaskContext, input: SweepInput, quietS?: number): Promise<SweepReport> => {
+  const { blocked, ...jobs } = await haltQuietJobs(context, quietS)
+  const { published, refused, pending } = await publishAll(context)
+  const { open, halted, outboxAgeS, setAside } = await statement(context.database, (reader) => readBacklog(reader))
+  context.metrics.addMetric('job.open', MetricUnit.Count, open)
+  context.metrics.addMetric('job.open.halted', MetricUnit.Count, halted)
+  context.metrics.addMetric('outbox.age', MetricUnit.Seconds, outboxAgeS ?? 0)
+  context.metrics.addMetric('outbox.refused', MetricUnit.Count, setAside)
+  const overdue = await lookForOverdue(context, input)
   const report = { ...jobs, published, refused, pending, overdue }
-  run.logger.info('swept', { ...report, open, halted, outboxAgeS, setAside })
+  context.logger.info('swept', { ...report, open, halted, outboxAgeS, setAside })
   if (blocked !== undefined) throw blocked
   return report
 }
@@ -62,17 +62,17 @@ export const sweep = async (run: Run, input: SweepInput, quietS?: number): Promi
 /** `blocked`: a job's row is held by another program's session, which must not keep all others from being swept. */
 type Looked = Pick<SweepReport, 'halted' | 'locked' | 'unknown'> & { readonly blocked: Failure | undefined }
 
-const haltQuietJobs = async (run: Run, quietS?: number): Promise<Looked> => {
+const haltQuietJobs = async (context: TaskContext, quietS?: number): Promise<Looked> => {
   const halted: number[] = []
   const locked: number[] = []
   const unknown: number[] = []
   let blocked: Failure | undefined
-  for await (const job of allQuietJobs(run, quietS)) {
-    const lock = await lockOf(run, job)
+  for await (const job of allQuietJobs(context, quietS)) {
+    const lock = await lockOf(context, job)
     if (lock === 'held') locked.push(job.id)
     else if (lock === 'unknown') unknown.push(job.id)
     else {
-      const outcome = await halt(run, job)
+      const outcome = await halt(context, job)
       if (outcome === true) halted.push(job.id)
       else if (outcome !== false) blocked = outcome
     }
@@ -81,23 +81,23 @@ const haltQuietJobs = async (run: Run, quietS?: number): Promise<Looked> => {
 }
 
 /** Page by page to the end: jobs that stay locked are looked at and do not hide those behind them. */
-async function* allQuietJobs(run: Run, quietS?: number): AsyncGenerator<QuietJob> {
+async function* allQuietJobs(context: TaskContext, quietS?: number): AsyncGenerator<QuietJob> {
   let page: QuietJob[] = []
   do {
     const last = page.at(-1)
-    page = await statement(run.database, (reader) => quietJobs(reader, quietS, last))
+    page = await statement(context.database, (reader) => quietJobs(reader, quietS, last))
     for (const job of page) {
-      if (run.remainingMs() < SWEEP_RESERVE_MS) return
+      if (context.remainingMs() < SWEEP_RESERVE_MS) return
       yield job
     }
   } while (page.length === SWEEP_JOBS_MAX)
 }
 
-const lockOf = async (run: Run, job: QuietJob): Promise<'held' | 'free' | 'unknown'> => {
+const lockOf = async (context: TaskContext, job: QuietJob): Promise<'held' | 'free' | 'unknown'> => {
   try {
-    return (await inspect(await run.lock(), job)) === null ? 'free' : 'held'
+    return (await inspect(await context.lock(), job)) === null ? 'free' : 'held'
   } catch (error) {
-    run.logger.warn('whether a quiet job is locked is unknown; it is left alone', {
+    context.logger.warn('whether a quiet job is locked is unknown; it is left alone', {
       job: job.id,
       error: error as Error,
     })
@@ -111,9 +111,9 @@ const lockOf = async (run: Run, job: QuietJob): Promise<'held' | 'free' | 'unkno
  *
  * @returns false where the job moved on; the failure where another program's session holds its row
  */
-const halt = async (run: Run, job: QuietJob): Promise<boolean | Failure> => {
+const halt = async (context: TaskContext, job: QuietJob): Promise<boolean | Failure> => {
   try {
-    return await haltJob(run, job.id, (row) => isHeldBy(row, { ...job, token: job.lock_token }), {
+    return await haltJob(context, job.id, (row) => isHeldBy(row, { ...job, token: job.lock_token }), {
       distributor: job.distributor,
       month: job.month,
       execution: job.execution,
@@ -122,20 +122,20 @@ const halt = async (run: Run, job: QuietJob): Promise<boolean | Failure> => {
     })
   } catch (error) {
     if (!isFailure(error, 'DatabaseBlocked')) throw error
-    run.logger.warn('a quiet job cannot be halted; the sweep goes on and fails at its end', { job: job.id, error })
+    context.logger.warn('a quiet job cannot be halted; the sweep goes on and fails at its end', { job: job.id, error })
     return error
   }
 }
 
-const publishAll = async (run: Run): Promise<PublishReport> => {
+const publishAll = async (context: TaskContext): Promise<PublishReport> => {
   let [published, refused] = [0, 0]
   for (;;) {
-    const report = await publishEvents(run)
+    const report = await publishEvents(context)
     published += report.published
     refused += report.refused
     const moved = report.published + report.refused
     // Nothing left, or the topic is away, or the time is nearly up: the next sweep goes on.
-    if (moved === 0 || report.failure !== undefined || run.remainingMs() < SWEEP_RESERVE_MS)
+    if (moved === 0 || report.failure !== undefined || context.remainingMs() < SWEEP_RESERVE_MS)
       return { ...report, published, refused }
   }
 }
@@ -144,12 +144,12 @@ const publishAll = async (run: Run): Promise<PublishReport> => {
  * Who should have been registered by now and is not: one correction of an older month, or one distributor that is
  * registered, says nothing about the others.
  */
-const lookForOverdue = async (run: Run, { registeredByDay, monthsBack }: SweepInput): Promise<number> => {
+const lookForOverdue = async (context: TaskContext, { registeredByDay, monthsBack }: SweepInput): Promise<number> => {
   const month = monthDue(new Date(), registeredByDay, monthsBack)
-  const overdue = month === null ? [] : await statement(run.database, (reader) => unregistered(reader, month))
-  run.metrics.addMetric('month.overdue', MetricUnit.Count, overdue.length)
+  const overdue = month === null ? [] : await statement(context.database, (reader) => unregistered(reader, month))
+  context.metrics.addMetric('month.overdue', MetricUnit.Count, overdue.length)
   if (overdue.length > 0)
-    run.logger.warn('the month is overdue', {
+    context.logger.warn('the month is overdue', {
       month,
       count: overdue.length,
       overdue: overdue.slice(0, OVERDUE_NAMED_MAX),

@@ -8,8 +8,8 @@ import { tokenDigest } from '../store/lock/holder.ts'
 import { safeThrow } from './safe-error.ts'
 import { Sandbox, type Services } from './services.ts'
 
-/** One invocation: what it owns and the time that is left. */
-export type Run = Services & { readonly remainingMs: () => number }
+/** What a task works with: the services of its invocation, and the time that is left. */
+export type TaskContext = Services & { readonly remainingMs: () => number }
 
 /** What may be in any task's input and identifies it in the logs. */
 const Identity = z.object({
@@ -61,7 +61,7 @@ const parseInput = <Input extends z.ZodType>(schema: Input, event: unknown): z.o
 export const task = <Input extends z.ZodType, Output>(
   name: FunctionName,
   schema: Input,
-  work: (input: z.output<Input>, run: Run) => Promise<Output>,
+  work: (input: z.output<Input>, context: TaskContext) => Promise<Output>,
 ) => {
   const sandbox = new Sandbox(name, process.env)
   return async (event: unknown, context: Context): Promise<Output> => {

@@ -15,7 +15,7 @@ import { statement } from '../store/mysql/transaction.ts'
 import type { Reader } from '../store/mysql/tx.ts'
 import { readManifest } from '../store/s3/staged.ts'
 import { isSliceEmpty, planRanges, totalsOf } from '../store/share-ratio.ts'
-import type { Run } from './task.ts'
+import type { TaskContext } from './task.ts'
 import { verifyLock } from './verify-lock.ts'
 
 /*
@@ -27,9 +27,9 @@ import { verifyLock } from './verify-lock.ts'
  * Writes the delete ranges of what the slice holds now into the ledger.
  * See decisions.md, "Delete plans are appended, never renumbered".
  */
-export const planDelete = async (run: Run, input: Guarded): Promise<ItemsOutput> => {
-  const { database } = run
-  await verifyLock(run, input)
+export const planDelete = async (context: TaskContext, input: Guarded): Promise<ItemsOutput> => {
+  const { database } = context
+  await verifyLock(context, input)
   // The walk may take seconds in a large slice, so it runs before the row is taken. Rows that appear after it fall into
   // one of its ranges, or MarkDeleted finds them and sends the job back here.
   const ranges = await statement(database, (reader) => planRanges(reader, input.slice))
@@ -47,9 +47,9 @@ export const planDelete = async (run: Run, input: Guarded): Promise<ItemsOutput>
  *
  * @throws Failure SliceNotEmpty (plan again) or, after DELETE_PLANS_MAX plans, SliceKeepsFilling
  */
-export const markDeleted = async (run: Run, input: Guarded): Promise<JobMessage> => {
-  const { database } = run
-  await verifyLock(run, input)
+export const markDeleted = async (context: TaskContext, input: Guarded): Promise<JobMessage> => {
+  const { database } = context
+  await verifyLock(context, input)
   const by = acquisitionOf(input)
   return await exclusively(database, by.id, async (held) => {
     const guarded = await guardExclusive(held, by, 'DELETING', 'DELETED')
@@ -79,12 +79,12 @@ const notEmpty = (input: Guarded, plans: number): Failure => {
 }
 
 /** DELETED -> REGISTERING with the manifest's chunks in the ledger; in REGISTERING already, only says what is left. */
-export const beginRegistering = async (run: Run, input: Guarded): Promise<ItemsOutput> => {
-  const { database } = run
-  await verifyLock(run, input)
+export const beginRegistering = async (context: TaskContext, input: Guarded): Promise<ItemsOutput> => {
+  const { database } = context
+  await verifyLock(context, input)
   const by = acquisitionOf(input)
   const { source_digest } = await statement(database, (reader) => requireOurs(reader, by, 'DELETED', 'REGISTERING'))
-  const manifest = await readManifest(run.s3, run.env.BUCKET, source_digest)
+  const manifest = await readManifest(context.s3, context.env.BUCKET, source_digest)
   return await exclusively(database, by.id, async (held) => {
     const guarded = await guardExclusive(held, by, 'DELETED', 'REGISTERING')
     if (guarded.state === 'DELETED') {
@@ -101,9 +101,9 @@ export const beginRegistering = async (run: Run, input: Guarded): Promise<ItemsO
  *
  * @throws Failure ChunksUnfinished, SliceMismatch
  */
-export const markRegistered = async (run: Run, input: Guarded): Promise<JobMessage> => {
-  const { database } = run
-  await verifyLock(run, input)
+export const markRegistered = async (context: TaskContext, input: Guarded): Promise<JobMessage> => {
+  const { database } = context
+  await verifyLock(context, input)
   const by = acquisitionOf(input)
   // Counting may take seconds in a large slice, so it runs before the row is taken. Every chunk is marked by then, so
   // nothing changes the slice behind it but a run with a newer fence, which the guard finds.
@@ -122,7 +122,7 @@ export const markRegistered = async (run: Run, input: Guarded): Promise<JobMessa
           { job: by.id, fence: by.fence, state: guarded.state },
         )
       await markState(guarded, 'REGISTERED')
-      run.metrics.addMetric('lock.hold.duration', MetricUnit.Milliseconds, await heldMs(guarded, by.id))
+      context.metrics.addMetric('lock.hold.duration', MetricUnit.Milliseconds, await heldMs(guarded, by.id))
       await writeEvent(guarded, by.id, 'JobRegistered', {
         distributor: input.slice.distributor,
         month: input.slice.month,

@@ -2,7 +2,7 @@ import { MetricUnit } from '@aws-lambda-powertools/metrics'
 import { isFailure } from '../contract/failures.ts'
 import type { Guarded } from '../contract/messages.ts'
 import { extend } from '../store/lock/extend.ts'
-import type { Run } from './task.ts'
+import type { TaskContext } from './task.ts'
 
 /**
  * Verifies and extends the lock before a write. The lock keeps runs from wasting each other's work; it never authorises
@@ -11,14 +11,17 @@ import type { Run } from './task.ts'
  *
  * @throws Failure LockLost; LockUnreachable where the policy is to halt
  */
-export const verifyLock = async (run: Run, input: Pick<Guarded, 'slice' | 'lock' | 'onOutage'>): Promise<void> => {
+export const verifyLock = async (
+  context: TaskContext,
+  input: Pick<Guarded, 'slice' | 'lock' | 'onOutage'>,
+): Promise<void> => {
   if (!input.lock.held) return
   try {
-    const ageMs = await extend(await run.lock(), input.slice, input.lock.token)
-    run.metrics.addMetric('lock.age', MetricUnit.Milliseconds, ageMs)
+    const ageMs = await extend(await context.lock(), input.slice, input.lock.token)
+    context.metrics.addMetric('lock.age', MetricUnit.Milliseconds, ageMs)
   } catch (error) {
-    run.metrics.addMetric('lock.renew.failure', MetricUnit.Count, 1)
+    context.metrics.addMetric('lock.renew.failure', MetricUnit.Count, 1)
     if (!isFailure(error, 'LockUnreachable') || input.onOutage === 'halt') throw error
-    run.logger.warn('valkey is out of reach; the fence alone protects this write', { error })
+    context.logger.warn('valkey is out of reach; the fence alone protects this write', { error })
   }
 }

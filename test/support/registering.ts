@@ -7,8 +7,8 @@ import { readManifest } from '../../functions/store/s3/staged.ts'
 import type { AwsServer } from '../../local/servers/aws.ts'
 import { planChunks } from './rows.ts'
 import { type ShareFile, shareFile, stagedObjects } from './share-file.ts'
+import { guarded, opening, testContext } from './test-context.ts'
 import { newSlice, type TestDatabase } from './test-database.ts'
-import { guarded, opening, testRun } from './test-run.ts'
 
 /** A job in REGISTERING with its lock, its staged source and its plan: what RegisterChunk finds. */
 export type Registering = {
@@ -39,7 +39,7 @@ export const registering = async ({ db, aws, valkey }: TestStores, seed: number)
   const { rows, shareSum, chunks } = manifest
   const token = `run-${seed}/${digest.slice(0, 8)}`
   const staged = { digest, rows, shareSum, chunks: chunks.length }
-  const job = await openJob(testRun(db.connect()), opening(slice, token, null, { staged }))
+  const job = await openJob(testContext(db.connect()), opening(slice, token, null, { staged }))
   await planChunks(db.outside, job.id, chunks)
   await db.outside.change(`update job set state = 'REGISTERING' where id = ?`, [job.id])
   const client = new Redis({ ...valkey, lazyConnect: true })

@@ -9,11 +9,11 @@ import { transaction } from '../../../functions/store/mysql/transaction.ts'
 import { loadChunk, totalsOf } from '../../../functions/store/share-ratio.ts'
 import { deleteAll, EVERYTHING, registerAll } from '../../support/chunk-work.ts'
 import { loadRows, planChunks } from '../../support/rows.ts'
+import { guarded, headOf, opening, stagedOf, testContext } from '../../support/test-context.ts'
 import { linesOf, newSlice, useTestDatabase } from '../../support/test-database.ts'
-import { guarded, headOf, opening, stagedOf, testRun } from '../../support/test-run.ts'
 
 const db = useTestDatabase('chunks')
-const run = () => testRun(db.connect())
+const run = () => testContext(db.connect())
 const digest = 'a'.repeat(64)
 const chunkOf = (number: number, rows: number) => ({ number, rows, bytes: 1, digest, firstIsrc: 'A', lastIsrc: 'B' })
 

@@ -4,17 +4,17 @@ import type { JobMessage } from '../../../functions/contract/messages.ts'
 import type { Slice } from '../../../functions/contract/words.ts'
 import { openJob } from '../../../functions/job/open-job.ts'
 import { runChunks } from '../../../functions/job/run-chunks.ts'
-import type { Run } from '../../../functions/job/task.ts'
+import type { TaskContext } from '../../../functions/job/task.ts'
 import type { GuardedTx } from '../../../functions/store/job/guard.ts'
 import { progressOf } from '../../../functions/store/job/ledger.ts'
 import { loadChunk } from '../../../functions/store/share-ratio.ts'
 import { EVERYTHING, registerAll } from '../../support/chunk-work.ts'
 import { planChunks } from '../../support/rows.ts'
+import { countedBy, guarded, opening, testContext } from '../../support/test-context.ts'
 import { linesOf, newSlice, useTestDatabase } from '../../support/test-database.ts'
-import { countedBy, guarded, opening, testRun } from '../../support/test-run.ts'
 
 const db = useTestDatabase('loop')
-const run = (): Run => testRun(db.connect())
+const run = (): TaskContext => testContext(db.connect())
 
 describe('the chunk loop', () => {
   const CHUNKS = ITEM_CHUNKS

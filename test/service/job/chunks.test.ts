@@ -3,7 +3,7 @@ import type { ChunkInput, JobMessage } from '../../../functions/contract/message
 import type { Phase, Slice } from '../../../functions/contract/words.ts'
 import { openJob } from '../../../functions/job/open-job.ts'
 import { runChunks } from '../../../functions/job/run-chunks.ts'
-import type { Run } from '../../../functions/job/task.ts'
+import type { TaskContext } from '../../../functions/job/task.ts'
 import { markRegistered } from '../../../functions/job/transitions.ts'
 import { acquisitionOf, guardShared } from '../../../functions/store/job/guard.ts'
 import { markChunk, progressOf } from '../../../functions/store/job/ledger.ts'
@@ -11,11 +11,11 @@ import { transaction } from '../../../functions/store/mysql/transaction.ts'
 import { loadChunk, totalsOf } from '../../../functions/store/share-ratio.ts'
 import { EVERYTHING, registerAll } from '../../support/chunk-work.ts'
 import { loadRows, planChunks } from '../../support/rows.ts'
+import { guarded, headOf, opening, stagedOf, testContext } from '../../support/test-context.ts'
 import { linesOf, newSlice, useTestDatabase } from '../../support/test-database.ts'
-import { guarded, headOf, opening, stagedOf, testRun } from '../../support/test-run.ts'
 
 const db = useTestDatabase('chunks')
-const run = () => testRun(db.connect())
+const run = () => testContext(db.connect())
 const digest = 'a'.repeat(64)
 const chunkOf = (number: number, rows: number) => ({ number, rows, bytes: 1, digest, firstIsrc: 'A', lastIsrc: 'B' })
 
@@ -164,7 +164,7 @@ describe('registering', () => {
     const slice = await newSlice(db.outside)
     const { input, bodies } = await registering(slice)
     let written = 0
-    const short: Run = { ...run(), remainingMs: () => (written === 0 ? 300_000 : 1_000) }
+    const short: TaskContext = { ...run(), remainingMs: () => (written === 0 ? 300_000 : 1_000) }
     const stopped = registerAll(short, input, bodies, async () => {
       written += 1
     })

@@ -7,11 +7,11 @@ import { progressOf } from '../../../functions/store/job/ledger.ts'
 import { totalsOf } from '../../../functions/store/share-ratio.ts'
 import { deleteAll } from '../../support/chunk-work.ts'
 import { loadRows } from '../../support/rows.ts'
+import { guarded, opening, testContext } from '../../support/test-context.ts'
 import { linesOf, newSlice, useTestDatabase } from '../../support/test-database.ts'
-import { guarded, opening, testRun } from '../../support/test-run.ts'
 
 const db = useTestDatabase('chunks')
-const run = () => testRun(db.connect())
+const run = () => testContext(db.connect())
 const marks = (job: number, phase: Phase) => progressOf(db.outside, job, phase)
 
 describe('deleting', () => {

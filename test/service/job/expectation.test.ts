@@ -3,12 +3,12 @@ import type { JobMessage, SeenHead } from '../../../functions/contract/messages.
 import { haltFromCatch } from '../../../functions/job/halt-job.ts'
 import { openJob } from '../../../functions/job/open-job.ts'
 import { readJob } from '../../../functions/store/job/row.ts'
+import { headOf, opening, stagedOf, testContext } from '../../support/test-context.ts'
 import { newSlice, useTestDatabase } from '../../support/test-database.ts'
-import { headOf, opening, stagedOf, testRun } from '../../support/test-run.ts'
 
 /* What a start was planned on, compared in OpenJob's own transaction. */
 const db = useTestDatabase('expect')
-const run = () => testRun(db.connect())
+const run = () => testContext(db.connect())
 const register = (id: number) => db.outside.change(`update job set state = 'REGISTERED' where id = ?`, [id])
 const seen = (job: JobMessage, state: SeenHead['state'] = 'REGISTERED'): SeenHead => ({ ...headOf(job), state })
 

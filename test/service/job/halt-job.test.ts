@@ -5,15 +5,24 @@ import { openJob } from '../../../functions/job/open-job.ts'
 import { readJob } from '../../../functions/store/job/row.ts'
 import { tryAcquire } from '../../../functions/store/lock/acquire.ts'
 import { openLockClient } from '../../../functions/store/lock/client.ts'
+import {
+  countedBy,
+  endOf,
+  executionOf,
+  headOf,
+  LIFE,
+  opening,
+  type TestContext,
+  testContext,
+} from '../../support/test-context.ts'
 import { newSlice, useTestDatabase } from '../../support/test-database.ts'
-import { countedBy, endOf, executionOf, headOf, LIFE, opening, type TestRun, testRun } from '../../support/test-run.ts'
 
 const db = useTestDatabase('halt')
-const valkey = openLockClient(testRun(db.outside).env)
+const valkey = openLockClient(testContext(db.outside).env)
 afterAll(async () => (await valkey).disconnect())
 
-const run = async () => testRun(db.connect(), await valkey)
-const away = () => testRun(db.connect(), { eval: () => Promise.reject(new Error('connection refused')) })
+const run = async () => testContext(db.connect(), await valkey)
+const away = () => testContext(db.connect(), { eval: () => Promise.reject(new Error('connection refused')) })
 
 /** A job whose run holds its lock. */
 const locked = async (token: string) => {
@@ -46,7 +55,7 @@ describe('a failed run that holds the lock', () => {
   test('releases its lock after its fence is raised, never before', async () => {
     const { slice, job } = await locked('a/1')
     const fences: (number | undefined)[] = []
-    const watching = testRun(db.connect(), {
+    const watching = testContext(db.connect(), {
       eval: async (...args) => {
         fences.push((await readJob(db.outside, job.id))?.fence)
         return await (await valkey).eval(...args)
@@ -193,7 +202,7 @@ describe('an execution that ended without its Catch', () => {
   })
 
   /** Does `what` right before the transaction of that number. */
-  const doBefore = (by: TestRun, number: number, what: () => Promise<unknown>): void => {
+  const doBefore = (by: TestContext, number: number, what: () => Promise<unknown>): void => {
     const { database } = by
     const begin = database.begin.bind(database)
     let begun = 0

@@ -4,11 +4,11 @@ import { openJob } from '../../../functions/job/open-job.ts'
 import { publishEvents } from '../../../functions/job/publish-events.ts'
 import { Database } from '../../../functions/store/mysql/database.ts'
 import { DatabaseRelay } from '../../support/relay.ts'
+import { countedBy, opening, testContext } from '../../support/test-context.ts'
 import { newSlice, useTestDatabase } from '../../support/test-database.ts'
-import { countedBy, opening, testRun } from '../../support/test-run.ts'
 
 const db = useTestDatabase('told')
-const run = () => testRun(db.connect())
+const run = () => testContext(db.connect())
 
 type Failure = Parameters<typeof haltFromCatch>[1]['failure']
 const DIFFERS: Failure = { Error: 'ChunkMismatch', Cause: JSON.stringify({ errorMessage: 'chunk 3 differs' }) }
@@ -88,7 +88,7 @@ describe('a halt whose connection is lost', () => {
     relay.target = { host: db.address.DATABASE_HOST, port: db.address.DATABASE_PORT }
     relay.ownerOf = () => ({ pid: process.pid, task: 'HaltJob' })
     const cut = relay.arm({ task: 'HaltJob', sql: /timestampdiff/, moment: 'before', act: (at) => at.cut() })
-    const by = testRun(new Database({ ...db.address, DATABASE_HOST: '127.0.0.1', DATABASE_PORT: relay.port }))
+    const by = testContext(new Database({ ...db.address, DATABASE_HOST: '127.0.0.1', DATABASE_PORT: relay.port }))
     const counted = countedBy(by)
     const lock = { token: 'a/1', held: false }
     const report = await haltFromCatch(by, { execution: 'arn:execution:a', slice, lock, job, failure: DIFFERS })

@@ -10,8 +10,8 @@ import { transaction } from '../../../functions/store/mysql/transaction.ts'
 import { loadChunk } from '../../../functions/store/share-ratio.ts'
 import { lockAddress } from '../../support/lock-address.ts'
 import { loadRows } from '../../support/rows.ts'
+import { headOf, opening, stagedOf, testContext } from '../../support/test-context.ts'
 import { linesOf, newSlice, useTestDatabase } from '../../support/test-database.ts'
-import { headOf, opening, stagedOf, testRun } from '../../support/test-run.ts'
 
 /* A holder that is gone, one that is refused, one that lost its lock: the slice is neither blocked for ever nor crossed. */
 
@@ -44,21 +44,21 @@ const TRACKS_OF_Y = ['KRA000000100', 'KRA000000101', 'KRA000000102']
 test('a holder that crashed frees the slice after the TTL, and the next run continues its job', async () => {
   const slice = await newSlice(db.outside)
   expect(await tryAcquire(client, slice, 'crashed/1')).toBeNull()
-  const job = await openJob(testRun(db.connect()), opening(slice, 'crashed/1', null))
+  const job = await openJob(testContext(db.connect()), opening(slice, 'crashed/1', null))
   expect(await tryAcquire(client, slice, 'next/2')).toMatchObject({ holder: 'crashed' })
   // The end of its TTL, brought forward.
   await client.pexpire(keyOf(slice), 50)
   await expect.poll(() => tryAcquire(client, slice, 'next/2')).toBeNull()
-  const next = await openJob(testRun(db.connect()), opening(slice, 'next/2', headOf(job)))
+  const next = await openJob(testContext(db.connect()), opening(slice, 'next/2', headOf(job)))
   expect(next).toMatchObject({ id: job.id, fence: job.fence + 1, outcome: 'taken over' })
 })
 
 test("a refused run's halt leaves the holder's lock, and a third run stays out", async () => {
   const slice = await newSlice(db.outside)
   await tryAcquire(client, slice, 'first/1')
-  await openJob(testRun(db.connect()), opening(slice, 'first/1', null))
+  await openJob(testContext(db.connect()), opening(slice, 'first/1', null))
   expect(await tryAcquire(client, slice, 'refused/2')).toMatchObject({ holder: 'first' })
-  await haltFromCatch(testRun(db.connect()), {
+  await haltFromCatch(testContext(db.connect()), {
     execution: 'arn:execution:refused',
     slice,
     lock: { token: 'refused/2', held: true },
@@ -70,7 +70,7 @@ test("a refused run's halt leaves the holder's lock, and a third run stays out",
 
 test('a lock that was lost crosses nothing: the month holds the last file alone', async () => {
   const slice = await newSlice(db.outside)
-  const by = testRun(db.connect())
+  const by = testContext(db.connect())
   await tryAcquire(client, slice, 'first/1')
   const first = await openJob(by, opening(slice, 'first/1', null))
   await db.outside.change(`update job set state = 'REGISTERING' where id = ?`, [first.id])
@@ -78,7 +78,7 @@ test('a lock that was lost crosses nothing: the month holds the last file alone'
   await client.del(keyOf(slice))
   expect(await tryAcquire(client, slice, 'third/3')).toBeNull()
   const third = await openJob(
-    testRun(db.connect()),
+    testContext(db.connect()),
     opening(slice, 'third/3', headOf(first), { staged: stagedOf('b'), supersede: true }),
   )
   expect(third.fence).toBeGreaterThan(first.fence)

@@ -5,11 +5,11 @@ import { acquisitionOf, guardShared } from '../../../functions/store/job/guard.t
 import { deleteRange, isSliceEmpty, totalsOf } from '../../../functions/store/share-ratio.ts'
 import { deleteAll, EVERYTHING, registerAll } from '../../support/chunk-work.ts'
 import { loadRows, planChunks } from '../../support/rows.ts'
+import { guarded, opening, stagedOf, testContext } from '../../support/test-context.ts'
 import { linesOf, newSlice, useTestDatabase } from '../../support/test-database.ts'
-import { guarded, opening, stagedOf, testRun } from '../../support/test-run.ts'
 
 const db = useTestDatabase('neighbours')
-const run = () => testRun(db.connect())
+const run = () => testContext(db.connect())
 
 describe('slices that touch in the index', () => {
   test("the slice with the table's highest key is deleted, and a chunk rerun after its lost reply counts once", async () => {

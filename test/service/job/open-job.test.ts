@@ -5,11 +5,11 @@ import { haltFromCatch, haltFromStatusEvent } from '../../../functions/job/halt-
 import { openJob } from '../../../functions/job/open-job.ts'
 import { readHead } from '../../../functions/job/read-head.ts'
 import { readJob } from '../../../functions/store/job/row.ts'
+import { endOf, executionOf, headOf, LIFE, opening, stagedOf, testContext } from '../../support/test-context.ts'
 import { newSlice, useTestDatabase } from '../../support/test-database.ts'
-import { endOf, executionOf, headOf, LIFE, opening, stagedOf, testRun } from '../../support/test-run.ts'
 
 const db = useTestDatabase('open')
-const run = () => testRun(db.connect())
+const run = () => testContext(db.connect())
 const setState = (id: number, state: string) => db.outside.change('update job set state = ? where id = ?', [state, id])
 
 /** Halts a job as the run of that token would, which holds no lock. */
@@ -416,7 +416,7 @@ describe('an execution that has ended', () => {
 describe('a frozen worker that holds the job row', () => {
   test('is killed where it had inserted the slice’s very first job, and another run opens it', async () => {
     const slice = await newSlice(db.outside)
-    const frozen = testRun(db.connect())
+    const frozen = testContext(db.connect())
     const open = Promise.withResolvers<void>()
     frozen.database.commit = () => {
       open.resolve()

@@ -11,8 +11,8 @@ import { openJob } from '../../../functions/job/open-job.ts'
 import { planMonth } from '../../../functions/job/plan-month.ts'
 import { putDistributor } from '../../../functions/store/distributor.ts'
 import { type AwsServer, startAws } from '../../../local/servers/aws.ts'
+import { countedBy, headOf, opening, stagedOf, testContext } from '../../support/test-context.ts'
 import { useTestDatabase } from '../../support/test-database.ts'
-import { countedBy, headOf, opening, stagedOf, testRun } from '../../support/test-run.ts'
 
 const db = useTestDatabase('plan')
 const folder = mkdtempSync(join(tmpdir(), 'sharelock-plan-'))
@@ -57,7 +57,7 @@ afterAll(async () => {
 })
 
 const plan = (request: Parameters<typeof planMonth>[1]['request'], monthsBack = 1, client = s3) => {
-  const run = testRun(db.connect())
+  const run = testContext(db.connect())
   return planMonth({ ...run, s3: client, env: { ...run.env, BUCKET: aws.bucket } }, { request, monthsBack })
 }
 
@@ -113,7 +113,7 @@ type DeliveredMonth = Awaited<ReturnType<typeof delivered>>
 const open = async ({ slice }: DeliveredMonth, name: string, requestedBy: string, head: Head | null = null) => {
   const execution = `arn:aws:states:r:1:execution:Job:${name}`
   const input = opening(slice, `${name}/1`, head, { execution, staged: stagedOf('a'), force: true })
-  return await openJob(testRun(db.connect()), { ...input, request: { ...input.request, requestedBy } })
+  return await openJob(testContext(db.connect()), { ...input, request: { ...input.request, requestedBy } })
 }
 const register = (id: number) =>
   db.outside.change(`update job set state = 'REGISTERED', registered_at = current_timestamp(6) where id = ?`, [id])
@@ -127,7 +127,10 @@ const halt = (id: number) =>
 const end = async ({ slice }: DeliveredMonth, run: string) => {
   const executionArn = `arn:aws:states:r:1:execution:Job:${slice.distributor}-${slice.month}-${run}`
   const detail = { executionArn, status: 'FAILED' as const, startDate: Date.now(), redriveCount: 0 }
-  await haltFromStatusEvent(testRun(db.connect()), { 'detail-type': 'Step Functions Execution Status Change', detail })
+  await haltFromStatusEvent(testContext(db.connect()), {
+    'detail-type': 'Step Functions Execution Status Change',
+    detail,
+  })
 }
 /** Dispatches the month for the first time: the job of the one start. */
 const dispatched = async (month: DeliveredMonth) => {
@@ -226,7 +229,7 @@ describe('a month that is dispatched again', () => {
   test('counts and logs those that it left alone', async () => {
     const month = await delivered('2025-07')
     await register((await open(month, 'by-hand', 'kim')).id)
-    const run = testRun(db.connect())
+    const run = testContext(db.connect())
     const counted = countedBy(run)
     const warned = vi.spyOn(run.logger, 'warn')
     await planMonth(
@@ -246,7 +249,7 @@ describe('a month that is dispatched again', () => {
     const operator = await open(month, 'by-hand', 'kim')
     await register(operator.id)
     const late = opening(month.slice, 'late/1', headOf(operator), { expect: { head: starts[0]?.head } })
-    await expect(openJob(testRun(db.connect()), late)).rejects.toMatchObject({ name: 'PlanMoved' })
+    await expect(openJob(testContext(db.connect()), late)).rejects.toMatchObject({ name: 'PlanMoved' })
   })
 })
 

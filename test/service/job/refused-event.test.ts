@@ -8,15 +8,15 @@ import type { EventType } from '../../../functions/contract/words.ts'
 import { openJob } from '../../../functions/job/open-job.ts'
 import { publishEvents } from '../../../functions/job/publish-events.ts'
 import { sweep } from '../../../functions/job/sweep.ts'
-import type { Run } from '../../../functions/job/task.ts'
+import type { TaskContext } from '../../../functions/job/task.ts'
 import { isEventRefused } from '../../../functions/job/topic-answer.ts'
 import { writeEvent } from '../../../functions/store/job/outbox.ts'
 import { transaction } from '../../../functions/store/mysql/transaction.ts'
 import { refusedCheck, unpublishedCheck } from '../../../functions/store/schema/health.ts'
 import { type AwsServer, startAws } from '../../../local/servers/aws.ts'
 import { Consumer } from '../../support/events.ts'
+import { countedBy, opening, testContext } from '../../support/test-context.ts'
 import { newSlice, useTestDatabase } from '../../support/test-database.ts'
-import { countedBy, opening, testRun } from '../../support/test-run.ts'
 
 /* One event that a topic answers with no, for ever, beside others that it takes. */
 
@@ -39,13 +39,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const run = (): Run => {
-  const plain = testRun(db.connect())
+const run = (): TaskContext => {
+  const plain = testContext(db.connect())
   return { ...plain, sns, env: { ...plain.env, TOPIC_ARN: aws.topicArn } }
 }
 const newJob = async (): Promise<number> => {
   const slice = await newSlice(db.outside)
-  return (await openJob(testRun(db.connect()), opening(slice, `${slice.distributor}/1`, null))).id
+  return (await openJob(testContext(db.connect()), opening(slice, `${slice.distributor}/1`, null))).id
 }
 /** As a release wrote it that did not cut its texts yet. */
 const writeTooLong = (job: number) =>

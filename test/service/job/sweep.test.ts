@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { LOCK_TTL_MS, SWEEP_JOBS_MAX } from '../../../functions/contract/limits.ts'
 import { openJob } from '../../../functions/job/open-job.ts'
 import { monthDue, sweep } from '../../../functions/job/sweep.ts'
-import type { Run } from '../../../functions/job/task.ts'
+import type { TaskContext } from '../../../functions/job/task.ts'
 import { markEnded } from '../../../functions/store/job/execution.ts'
 import { writeEvent } from '../../../functions/store/job/outbox.ts'
 import { quietJobs } from '../../../functions/store/job/quiet-jobs.ts'
@@ -13,8 +13,8 @@ import { tryAcquire } from '../../../functions/store/lock/acquire.ts'
 import { openLockClient } from '../../../functions/store/lock/client.ts'
 import { release } from '../../../functions/store/lock/release.ts'
 import { transaction } from '../../../functions/store/mysql/transaction.ts'
+import { countedBy, executionOf, headOf, LIFE, opening, testContext } from '../../support/test-context.ts'
 import { newSlice, useTestDatabase } from '../../support/test-database.ts'
-import { countedBy, executionOf, headOf, LIFE, opening, testRun } from '../../support/test-run.ts'
 
 const db = useTestDatabase('sweep')
 const QUIET_S = 600
@@ -31,12 +31,16 @@ class Topic extends SNSClient {
   }) as never
 }
 
-const runWith = (topic: Topic, change: Partial<Run> = {}): Run => ({ ...testRun(db.connect()), sns: topic, ...change })
+const runWith = (topic: Topic, change: Partial<TaskContext> = {}): TaskContext => ({
+  ...testContext(db.connect()),
+  sns: topic,
+  ...change,
+})
 
 /** A job that was opened `minutes` ago and has done nothing since. */
 const openedAgo = async (minutes: number, token = 'a/1') => {
   const slice = await newSlice(db.outside)
-  const job = await openJob(testRun(db.connect()), opening(slice, token, null))
+  const job = await openJob(testContext(db.connect()), opening(slice, token, null))
   await db.outside.change('update job set opened_at = current_timestamp(6) - interval ? minute where id = ?', [
     minutes,
     job.id,
@@ -62,7 +66,10 @@ describe('an open job without a lock', () => {
     expect(topic.taken.map((text) => JSON.parse(text))).toMatchObject([
       { type: 'JobHalted', job: job.id, error: 'Abandoned', distributor: slice.distributor, fence: job.fence + 1 },
     ])
-    const resumed = await openJob(testRun(db.connect()), opening(slice, 'b/2', { job: job.id, fence: job.fence + 1 }))
+    const resumed = await openJob(
+      testContext(db.connect()),
+      opening(slice, 'b/2', { job: job.id, fence: job.fence + 1 }),
+    )
     expect(resumed).toMatchObject({ id: job.id, outcome: 'taken over' })
   })
 
@@ -111,7 +118,7 @@ describe('an open job without a lock', () => {
 describe('an open job whose execution is known to have ended', () => {
   const end = (token: string, change: { startedMs?: number; redrives?: number } = {}) => {
     const life = { startedMs: Date.parse(LIFE.startedAt), redrives: 0, ...change }
-    const { database } = testRun(db.connect())
+    const { database } = testContext(db.connect())
     return transaction(database, (tx) => markEnded(tx, executionOf(token), life))
   }
 
@@ -161,7 +168,7 @@ describe('an open job whose row another program holds', () => {
 describe('an open job that somebody locked', () => {
   test('is left alone, and halted by a later sweep once the lock is gone', async () => {
     const { slice, job } = await openedAgo(15)
-    const client = await openLockClient(testRun(db.outside).env)
+    const client = await openLockClient(testContext(db.outside).env)
     expect(await tryAcquire(client, slice, 'a/1', LOCK_TTL_MS)).toBeNull()
     expect(await sweep(runWith(new Topic()), INPUT, QUIET_S)).toMatchObject({ halted: [], locked: [job.id] })
     await release(client, slice, 'a/1')
@@ -170,7 +177,7 @@ describe('an open job that somebody locked', () => {
   })
 
   test('does not hide the quiet ones behind it, however many stay locked', async () => {
-    const client = await openLockClient(testRun(db.outside).env)
+    const client = await openLockClient(testContext(db.outside).env)
     const locked: number[] = []
     for (let number = 0; number <= SWEEP_JOBS_MAX; number += 1) {
       const { slice, job } = await openedAgo(60, `locked-${number}/1`)
@@ -199,7 +206,7 @@ describe('a job that is no longer the one that was seen', () => {
       lock: async () => ({
         // Between the sweeper's look at the lock and its halt, another run takes over.
         eval: async () => {
-          if (!taken) await openJob(testRun(db.connect()), opening(slice, 'b/2', headOf(job)))
+          if (!taken) await openJob(testContext(db.connect()), opening(slice, 'b/2', headOf(job)))
           taken = true
           return null
         },
@@ -292,7 +299,7 @@ describe('the month that is due', () => {
     const [settled, halted] = [await newSlice(db.outside, month), await newSlice(db.outside, month)]
     const correction = await newSlice(db.outside, '2020-01')
     for (const slice of [settled, halted, correction]) {
-      const job = await openJob(testRun(db.connect()), opening(slice, `${slice.distributor}/1`, null))
+      const job = await openJob(testContext(db.connect()), opening(slice, `${slice.distributor}/1`, null))
       const change =
         slice === halted
           ? 'halted_at = current_timestamp(6)'

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Manifest } from '../../../functions/contract/manifest.ts'
 import type { Guarded } from '../../../functions/contract/messages.ts'
 import { openJob } from '../../../functions/job/open-job.ts'
-import type { Run } from '../../../functions/job/task.ts'
+import type { TaskContext } from '../../../functions/job/task.ts'
 import { beginRegistering, markDeleted, markRegistered, planDelete } from '../../../functions/job/transitions.ts'
 import { acquisitionOf, type ExclusiveTx, guardExclusive } from '../../../functions/store/job/guard.ts'
 import { exclusively } from '../../../functions/store/job/held.ts'
@@ -16,8 +16,8 @@ import { writeStaged } from '../../../functions/store/s3/write-staged.ts'
 import { totalsOf } from '../../../functions/store/share-ratio.ts'
 import { deleteAll, EVERYTHING, registerAll } from '../../support/chunk-work.ts'
 import { loadRows, planChunks } from '../../support/rows.ts'
+import { countedBy, guarded, headOf, opening, type TestContext, testContext } from '../../support/test-context.ts'
 import { linesOf, newSlice, useTestDatabase } from '../../support/test-database.ts'
-import { countedBy, guarded, headOf, opening, type TestRun, testRun } from '../../support/test-run.ts'
 
 const BUCKET = 'unused'
 const db = useTestDatabase('transitions')
@@ -39,7 +39,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-const run = (): TestRun => ({ ...testRun(db.connect()), s3 })
+const run = (): TestContext => ({ ...testContext(db.connect()), s3 })
 const setState = (id: number, state: string) => db.outside.change('update job set state = ? where id = ?', [state, id])
 const stateOf = async (id: number) => (await readJob(db.outside, id))?.state
 
@@ -77,7 +77,7 @@ const deleted = async (letter: string, chunks: number) => {
 }
 
 describe('a run whose lock is gone', () => {
-  const tasks: readonly (readonly [string, string, (by: Run, input: Guarded) => Promise<unknown>])[] = [
+  const tasks: readonly (readonly [string, string, (by: TaskContext, input: Guarded) => Promise<unknown>])[] = [
     ['plans no delete', 'DELETING', planDelete],
     ['does not set DELETED', 'DELETING', markDeleted],
     ['does not begin to register', 'DELETED', beginRegistering],

@@ -2,24 +2,24 @@ import { randomUUID } from 'node:crypto'
 import { ReplyError } from 'ioredis'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import type { Slice } from '../../../functions/contract/words.ts'
-import type { Run } from '../../../functions/job/task.ts'
+import type { TaskContext } from '../../../functions/job/task.ts'
 import { verifyLock } from '../../../functions/job/verify-lock.ts'
 import { tryAcquire } from '../../../functions/store/lock/acquire.ts'
 import { openLockClient } from '../../../functions/store/lock/client.ts'
 import { extend } from '../../../functions/store/lock/extend.ts'
 import { release } from '../../../functions/store/lock/release.ts'
+import { testContext } from '../../support/test-context.ts'
 import { useTestDatabase } from '../../support/test-database.ts'
-import { testRun } from '../../support/test-run.ts'
 
 const db = useTestDatabase('verify')
-const valkey = openLockClient(testRun(db.outside).env)
+const valkey = openLockClient(testContext(db.outside).env)
 afterAll(async () => (await valkey).disconnect())
 
 const newSlice = (): Slice => ({ distributorId: 1, distributor: randomUUID().slice(0, 8), month: '2026-10' })
 const away = { eval: () => Promise.reject(new Error('connection refused')) }
 
 /** A run with this lock client, and the names of what it counts. */
-const counting = (run: Run) => {
+const counting = (run: TaskContext) => {
   const counted: string[] = []
   vi.spyOn(run.metrics, 'addMetric').mockImplementation((name) => {
     counted.push(name)
@@ -42,13 +42,13 @@ describe('before a write', () => {
     const ageMs = await extend(await valkey, slice, 'a/1', 60_000)
     expect(ageMs).toBeGreaterThanOrEqual(30)
     expect(ageMs).toBeLessThan(60_000)
-    const { run, counted } = counting(testRun(db.outside, await valkey))
+    const { run, counted } = counting(testContext(db.outside, await valkey))
     await verifyLock(run, input(slice, 'halt'))
     expect(counted).toEqual(['lock.age'])
   })
 
   test('a run that never had a lock asks Valkey nothing', async () => {
-    const { run, counted } = counting(testRun(db.outside, away))
+    const { run, counted } = counting(testContext(db.outside, away))
     await verifyLock(run, input(newSlice(), 'halt', false))
     expect(counted).toEqual([])
   })
@@ -58,7 +58,7 @@ describe('before a write', () => {
     async (policy) => {
       const slice = newSlice()
       await tryAcquire(await valkey, slice, 'b/2')
-      const { run, counted } = counting(testRun(db.outside, await valkey))
+      const { run, counted } = counting(testContext(db.outside, await valkey))
       await expect(verifyLock(run, input(slice, policy))).rejects.toThrow('was taken by b')
       await release(await valkey, slice, 'b/2')
       await expect(verifyLock(run, input(slice, policy))).rejects.toThrow('has expired')
@@ -67,7 +67,7 @@ describe('before a write', () => {
   )
 
   test('Valkey out of reach stops a run that is to halt', async () => {
-    const { run, counted } = counting(testRun(db.outside, away))
+    const { run, counted } = counting(testContext(db.outside, away))
     await expect(verifyLock(run, input(newSlice(), 'halt'))).rejects.toMatchObject({ name: 'LockUnreachable' })
     expect(counted).toEqual(['lock.renew.failure'])
   })
@@ -79,13 +79,13 @@ describe('before a write', () => {
     ['MOVED 1 10.0.0.1:6379', 'LockMisconfigured'],
   ])('an answered refusal, %s, stops a run that is to proceed in an outage', async (answer, name) => {
     const refusing = { eval: () => Promise.reject(new ReplyError(answer)) }
-    const { run, counted } = counting(testRun(db.outside, refusing))
+    const { run, counted } = counting(testContext(db.outside, refusing))
     await expect(verifyLock(run, input(newSlice(), 'proceed'))).rejects.toMatchObject({ name })
     expect(counted).toEqual(['lock.renew.failure'])
   })
 
   test("Valkey out of reach leaves a run that is to proceed to MySQL's fence, and is counted and logged", async () => {
-    const { run, counted } = counting(testRun(db.outside, away))
+    const { run, counted } = counting(testContext(db.outside, away))
     const warned = vi.spyOn(run.logger, 'warn')
     await verifyLock(run, input(newSlice(), 'proceed'))
     expect(counted).toEqual(['lock.renew.failure'])

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { monthDate, type Slice } from '../../../functions/contract/words.ts'
 import { openJob } from '../../../functions/job/open-job.ts'
 import { loadRows } from '../../support/rows.ts'
+import { headOf, opening, stagedOf, testContext } from '../../support/test-context.ts'
 import { linesOf, newSlice, useTestDatabase } from '../../support/test-database.ts'
-import { headOf, opening, stagedOf, testRun } from '../../support/test-run.ts'
 
 const db = useTestDatabase('readers')
-const run = () => testRun(db.connect())
+const run = () => testContext(db.connect())
 
 const visible = async (slice: Slice): Promise<number> => {
   const [row] = await db.outside.rows<{ count: number }>(

@@ -1,7 +1,7 @@
 import type { Context } from 'aws-lambda'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { type Run, task } from '../../../functions/job/task.ts'
+import { type TaskContext, task } from '../../../functions/job/task.ts'
 import { statement } from '../../../functions/store/mysql/transaction.ts'
 
 const ENV = {
@@ -39,9 +39,9 @@ describe('a handler', () => {
   })
 
   test('takes back what its work had: the database, the lock and S3 refuse what comes after the answer', async () => {
-    const kept: Run[] = []
+    const kept: TaskContext[] = []
     await task('ReadHead', z.unknown(), async (_, run) => void kept.push(run))({}, endingIn(10_000))
-    const [run] = kept as [Run]
+    const [run] = kept as [TaskContext]
     await expect(statement(run.database, (reader) => reader.rows('select 1'))).rejects.toMatchObject({
       name: 'InvocationOver',
     })
@@ -51,23 +51,25 @@ describe('a handler', () => {
   })
 
   test('takes it back after a failure too, which leaves it by its own name', async () => {
-    const kept: Run[] = []
+    const kept: TaskContext[] = []
     const failing = task('ReadHead', z.unknown(), async (_, run) => {
       kept.push(run)
       throw new Error('as it came')
     })
     await expect(failing({}, endingIn(10_000))).rejects.toThrow('as it came')
-    await expect(statement((kept[0] as Run).database, (reader) => reader.rows('select 1'))).rejects.toMatchObject({
+    await expect(
+      statement((kept[0] as TaskContext).database, (reader) => reader.rows('select 1')),
+    ).rejects.toMatchObject({
       name: 'InvocationOver',
     })
   })
 
   test('has logs and metrics that are its own: a later one does not name the earlier job', async () => {
-    const runs: Run[] = []
+    const runs: TaskContext[] = []
     const handler = task('ReadHead', z.unknown(), async (_, run) => void runs.push(run))
     await handler({ execution: 'one' }, endingIn(10_000))
     await handler({ execution: 'two' }, endingIn(10_000))
-    const [one, two] = runs as [Run, Run]
+    const [one, two] = runs as [TaskContext, TaskContext]
     expect(one.logger.getPersistentLogAttributes()).not.toBe(two.logger.getPersistentLogAttributes())
     expect(one.metrics).not.toBe(two.metrics)
   })

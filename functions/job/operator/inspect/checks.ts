@@ -9,7 +9,7 @@ import type { SeenLock } from '../../../store/lock/inspect.ts'
 import { reading, statement } from '../../../store/mysql/transaction.ts'
 import type { Reader } from '../../../store/mysql/tx.ts'
 import { databaseCheck, refusedCheck, unpublishedCheck } from '../../../store/schema/health.ts'
-import type { Run } from '../../task.ts'
+import type { TaskContext } from '../../task.ts'
 import { lockReport, type SeenLocks, seeLocks } from './locks.ts'
 import { type MonthRange, newestOf } from './slices.ts'
 
@@ -24,10 +24,10 @@ const key = ({ distributor, month }: Named): string => `${distributor} ${month}`
  * A lock is stray where it is there both before and after the jobs were read, and the slice's job does not carry its
  * token. A run between AcquireLock and OpenJob looks like that for a moment.
  */
-export const checks = async (run: Run, range: MonthRange): Promise<Checks> => {
-  const { database } = run
+export const checks = async (context: TaskContext, range: MonthRange): Promise<Checks> => {
+  const { database } = context
   const asked = await statement(database, (reader) => slicesToAsk(reader, range))
-  const before = await seeLocks(run, asked)
+  const before = await seeLocks(context, asked)
   const seen = await reading(database, async (reader) => ({
     database: await databaseCheck(reader),
     unpublished: await unpublishedCheck(reader),
@@ -47,7 +47,7 @@ export const checks = async (run: Run, range: MonthRange): Promise<Checks> => {
         lock: lock === 'unreachable' ? lock : lockReport(lock, [job]),
       }
     }),
-    strayLocks: await strayLocks(run, asked, before, [...seen.open, ...seen.newest]),
+    strayLocks: await strayLocks(context, asked, before, [...seen.open, ...seen.newest]),
     unpublished: seen.unpublished,
     refusedEvents: seen.refusedEvents,
     registered: seen.newest.filter(({ state }) => state === 'REGISTERED').map(registeredLine),
@@ -76,7 +76,7 @@ const lookup = (asked: readonly Named[], { locks }: SeenLocks) => {
 }
 
 const strayLocks = async (
-  run: Run,
+  context: TaskContext,
   asked: readonly Named[],
   { locks }: SeenLocks,
   jobs: readonly NamedJob[],
@@ -87,7 +87,7 @@ const strayLocks = async (
     return lock === null || lock === undefined || carried.has(lock.token) ? [] : [{ slice, lock }]
   })
   const again = await seeLocks(
-    run,
+    context,
     suspects.map(({ slice }) => slice),
   )
   return suspects.flatMap(({ slice, lock }, index) => {

@@ -5,7 +5,7 @@ import { auditLines } from '../../../store/audit.ts'
 import { allDistributors, findDistributor } from '../../../store/distributor.ts'
 import { reading } from '../../../store/mysql/transaction.ts'
 import { totalsOf } from '../../../store/share-ratio.ts'
-import type { Run } from '../../task.ts'
+import type { TaskContext } from '../../task.ts'
 import { checks } from './checks.ts'
 import { jobReportOf, sliceReport } from './slice.ts'
 import { slices } from './slices.ts'
@@ -17,20 +17,20 @@ import { slices } from './slices.ts'
  * @throws Failure UnknownDistributor, UnknownJob, InvalidInput
  */
 export const inspect = async (
-  run: Run,
+  context: TaskContext,
   input: InspectInput,
   environment: Record<string, string | undefined>,
 ): Promise<InspectReply[InspectInput['question']]> => {
-  const { database } = run
+  const { database } = context
   switch (input.question) {
     case 'deployment':
       return readDeployment(environment)
     case 'slices':
-      return await slices(run, input)
+      return await slices(context, input)
     case 'slice':
-      return await sliceReport(run, input)
+      return await sliceReport(context, input)
     case 'job':
-      return await jobReportOf(run, input.job)
+      return await jobReportOf(context, input.job)
     case 'rows':
       return await reading(database, async (reader) => {
         const { id } = await findDistributor(reader, input.distributor)
@@ -41,6 +41,6 @@ export const inspect = async (
     case 'audit':
       return await reading(database, (reader) => auditLines(reader, input))
     case 'checks':
-      return await checks(run, input)
+      return await checks(context, input)
   }
 }

@@ -4,7 +4,7 @@ import type { Slice } from '../../../contract/words.ts'
 import { hasToken } from '../../../store/job/predicates.ts'
 import { tokenDigest } from '../../../store/lock/holder.ts'
 import { inspectAll, type SeenLock } from '../../../store/lock/inspect.ts'
-import type { Run } from '../../task.ts'
+import type { TaskContext } from '../../task.ts'
 
 type Named = Pick<Slice, 'distributor' | 'month'>
 
@@ -14,12 +14,12 @@ export type SeenLocks =
   | { readonly problem: string; readonly locks: null }
 
 /** Asks Valkey; that it is out of reach, or refuses, is part of an answer, and no failure of it. */
-export const seeLocks = async (run: Run, slices: readonly Named[]): Promise<SeenLocks> => {
+export const seeLocks = async (context: TaskContext, slices: readonly Named[]): Promise<SeenLocks> => {
   try {
-    return { problem: null, locks: await inspectAll(await run.lock(), slices) }
+    return { problem: null, locks: await inspectAll(await context.lock(), slices) }
   } catch (error) {
     if (!isLockProblem(error)) throw error
-    run.logger.warn('valkey does not tell who holds a lock', { error })
+    context.logger.warn('valkey does not tell who holds a lock', { error })
     return { problem: messageOf(error), locks: null }
   }
 }

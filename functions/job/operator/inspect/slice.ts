@@ -7,7 +7,7 @@ import { findDistributor } from '../../../store/distributor.ts'
 import { jobReport, jobsOfSlice, phasesOf, sliceOfJob } from '../../../store/job/report.ts'
 import { undoTarget } from '../../../store/job/undo-target.ts'
 import { reading, statement } from '../../../store/mysql/transaction.ts'
-import type { Run } from '../../task.ts'
+import type { TaskContext } from '../../task.ts'
 import { lockReport, seeLocks } from './locks.ts'
 
 /**
@@ -18,11 +18,11 @@ import { lockReport, seeLocks } from './locks.ts'
  * @throws Failure UnknownDistributor
  */
 export const sliceReport = async (
-  run: Run,
+  context: TaskContext,
   { distributor, month }: Pick<Slice, 'distributor' | 'month'>,
 ): Promise<SliceReport> => {
-  const { database } = run
-  const { locks } = await seeLocks(run, [{ distributor, month }])
+  const { database } = context
+  const { locks } = await seeLocks(context, [{ distributor, month }])
   return await reading(database, async (reader) => {
     const { id: distributorId } = await findDistributor(reader, distributor)
     const slice = { distributorId, distributor, month }
@@ -44,11 +44,11 @@ export const sliceReport = async (
 }
 
 /** The same for the slice of a job. @throws Failure UnknownJob */
-export const jobReportOf = async (run: Run, job: number): Promise<SliceReport> =>
-  await sliceReport(run, await knownSliceOf(run, job))
+export const jobReportOf = async (context: TaskContext, job: number): Promise<SliceReport> =>
+  await sliceReport(context, await knownSliceOf(context, job))
 
 /** @throws Failure UnknownJob */
-export const knownSliceOf = async ({ database }: Run, job: number): Promise<Slice> => {
+export const knownSliceOf = async ({ database }: TaskContext, job: number): Promise<Slice> => {
   const slice = await statement(database, (reader) => sliceOfJob(reader, job))
   if (slice === undefined) throw unknownJob(job)
   return slice

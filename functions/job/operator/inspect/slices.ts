@@ -5,7 +5,7 @@ import type { NamedJob } from '../../../store/job/row.ts'
 import { lineOf, newestJobs } from '../../../store/job/slice-lines.ts'
 import { reading } from '../../../store/mysql/transaction.ts'
 import type { Reader } from '../../../store/mysql/tx.ts'
-import type { Run } from '../../task.ts'
+import type { TaskContext } from '../../task.ts'
 
 export type MonthRange = { readonly from: string; readonly to: string }
 
@@ -20,5 +20,5 @@ export const newestOf = async (reader: Reader, range: MonthRange): Promise<Named
 }
 
 /** One line for each slice that ever had a job, newest month first. */
-export const slices = async (run: Run, range: MonthRange): Promise<SliceLine[]> =>
-  (await reading(run.database, (reader) => newestOf(reader, range))).map(lineOf)
+export const slices = async (context: TaskContext, range: MonthRange): Promise<SliceLine[]> =>
+  (await reading(context.database, (reader) => newestOf(reader, range))).map(lineOf)

@@ -4,7 +4,7 @@ import type { DistributorLine } from '../../../contract/reports.ts'
 import { audited, writeAudit } from '../../../store/audit.ts'
 import { addDistributor, findDistributor, setDistributor } from '../../../store/distributor.ts'
 import { isDuplicateKey } from '../../../store/mysql/transaction.ts'
-import type { Run } from '../../task.ts'
+import type { TaskContext } from '../../task.ts'
 import type { Input } from './input.ts'
 
 /**
@@ -13,7 +13,10 @@ import type { Input } from './input.ts'
  *
  * @throws Failure DistributorExists, UnknownDistributor
  */
-export const putDistributor = async ({ database }: Run, input: Input<'put-distributor'>): Promise<DistributorLine> => {
+export const putDistributor = async (
+  { database }: TaskContext,
+  input: Input<'put-distributor'>,
+): Promise<DistributorLine> => {
   const { caller, why, mode, distributor: fields } = input
   const { code: distributor, ...values } = fields
   return await audited(database, async (tx) => {

@@ -1,7 +1,7 @@
 import type { Recorded } from '../../../contract/reports.ts'
 import { audited, writeAudit } from '../../../store/audit.ts'
 import { findDistributor } from '../../../store/distributor.ts'
-import type { Run } from '../../task.ts'
+import type { TaskContext } from '../../task.ts'
 import type { Input } from './input.ts'
 
 /**
@@ -10,7 +10,7 @@ import type { Input } from './input.ts'
  *
  * @throws Failure UnknownDistributor
  */
-export const record = async ({ database }: Run, input: Input<'record'>): Promise<Recorded> =>
+export const record = async ({ database }: TaskContext, input: Input<'record'>): Promise<Recorded> =>
   await audited(database, async (tx) => {
     await findDistributor(tx, input.distributor)
     const { caller, why, what: action, distributor, month, execution, source } = input

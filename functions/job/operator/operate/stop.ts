@@ -5,7 +5,7 @@ import { writeAudit } from '../../../store/audit.ts'
 import { isRunning } from '../../../store/job/predicates.ts'
 import type { JobRow } from '../../../store/job/row.ts'
 import { haltJob, releaseOrLog } from '../../halt-job.ts'
-import type { Run } from '../../task.ts'
+import type { TaskContext } from '../../task.ts'
 import { knownSliceOf, unknownJob } from '../inspect/slice.ts'
 import type { Input } from './input.ts'
 
@@ -17,8 +17,8 @@ import type { Input } from './input.ts'
  *
  * @throws Failure UnknownJob
  */
-export const stop = async (run: Run, { caller, why, job: id }: Input<'stop'>): Promise<Stopped> => {
-  const slice = await knownSliceOf(run, id)
+export const stop = async (context: TaskContext, { caller, why, job: id }: Input<'stop'>): Promise<Stopped> => {
+  const slice = await knownSliceOf(context, id)
   const { distributor, month } = slice
   const seen: { job?: JobRow } = {}
   const isOwn = (job: JobRow): boolean => {
@@ -27,7 +27,7 @@ export const stop = async (run: Run, { caller, why, job: id }: Input<'stop'>): P
   }
   const cause = `${sliceName(slice)} was stopped by ${because(caller, why)}`
   const reason = { distributor, month, error: 'Stopped' satisfies EndName, cause }
-  const halted = await haltJob(run, id, isOwn, reason, async (tx, job) => {
+  const halted = await haltJob(context, id, isOwn, reason, async (tx, job) => {
     await writeAudit(tx, {
       ...{ caller, why, action: 'stop', distributor, month, job: id, execution: job.execution },
       detail: { state: job.state, fence: job.fence },
@@ -40,7 +40,7 @@ export const stop = async (run: Run, { caller, why, job: id }: Input<'stop'>): P
     job: id,
     state,
     execution,
-    released: halted && token !== null && (await releaseOrLog(run, slice, { token, held: true })),
+    released: halted && token !== null && (await releaseOrLog(context, slice, { token, held: true })),
   }
 }
 

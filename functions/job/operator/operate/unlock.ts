@@ -13,7 +13,7 @@ import { release } from '../../../store/lock/release.ts'
 import { RAISING, statement, transaction } from '../../../store/mysql/transaction.ts'
 import type { Tx } from '../../../store/mysql/tx.ts'
 import { haltJob } from '../../halt-job.ts'
-import type { Run } from '../../task.ts'
+import type { TaskContext } from '../../task.ts'
 import type { Input } from './input.ts'
 import { because } from './stop.ts'
 
@@ -31,21 +31,24 @@ import { because } from './stop.ts'
  *
  * @throws Failure UnknownDistributor; NotLocked; LockChanged; LockUnreachable, with the job perhaps halted: do it again
  */
-export const unlock = async (run: Run, input: Input<'unlock'>): Promise<Unlocked> => {
-  const { database } = run
+export const unlock = async (context: TaskContext, input: Input<'unlock'>): Promise<Unlocked> => {
+  const { database } = context
   const { id: distributorId } = await statement(database, (reader) => findDistributor(reader, input.distributor))
   const slice: Slice = { distributorId, distributor: input.distributor, month: input.month }
   const before = await statement(database, (reader) => newestJob(reader, slice))
-  const lock = await seenLock(run, input)
+  const lock = await seenLock(context, input)
   await transaction(database, (tx) => markUnlocked(tx, lock.holder), RAISING)
   const isOwn = (job: JobRow): boolean => isRunning(job) && (hasToken(job, lock.token) || isUnderFence(job, before))
-  const job = await halt(run, input, slice, lock, isOwn)
+  const job = await halt(context, input, slice, lock, isOwn)
   if (job === null) await transaction(database, (tx) => writeLine(tx, input, lock))
-  return { job, holder: lock.holder, released: await release(await run.lock(), slice, lock.token) }
+  return { job, holder: lock.holder, released: await release(await context.lock(), slice, lock.token) }
 }
 
-const seenLock = async (run: Run, { tokenDigest: digest, ...slice }: Input<'unlock'>): Promise<SeenLock> => {
-  const lock = await inspect(await run.lock(), slice)
+const seenLock = async (
+  context: TaskContext,
+  { tokenDigest: digest, ...slice }: Input<'unlock'>,
+): Promise<SeenLock> => {
+  const lock = await inspect(await context.lock(), slice)
   if (lock === null) throw new Failure('NotLocked', `${sliceName(slice)} is not locked; there is nothing to unlock.`)
   if (tokenDigest(lock.token) === digest) return lock
   throw new Failure(
@@ -56,7 +59,7 @@ const seenLock = async (run: Run, { tokenDigest: digest, ...slice }: Input<'unlo
 
 /** Halts the slice's newest job if it is the lock's. @returns its number */
 const halt = async (
-  run: Run,
+  context: TaskContext,
   input: Input<'unlock'>,
   slice: Slice,
   lock: SeenLock,
@@ -64,11 +67,11 @@ const halt = async (
 ): Promise<number | null> => {
   const { caller, why } = input
   for (;;) {
-    const newest = await statement(run.database, (reader) => newestJob(reader, slice))
+    const newest = await statement(context.database, (reader) => newestJob(reader, slice))
     if (newest === undefined || !isOwn(newest)) return null
     const cause = `${sliceName(slice)} was unlocked by ${because(caller, why)}`
     const reason = { ...slice, error: 'Unlocked' satisfies EndName, cause }
-    const halted = await haltJob(run, newest.id, isOwn, reason, (tx, job) => writeLine(tx, input, lock, job))
+    const halted = await haltJob(context, newest.id, isOwn, reason, (tx, job) => writeLine(tx, input, lock, job))
     // Not: the job moved on, e.g. the holder opened a new one or registered this one. Look again.
     if (halted) return newest.id
   }

@@ -10,8 +10,8 @@ import { pendingEvents } from '../../../../functions/store/job/outbox.ts'
 import { jobsOfSlice } from '../../../../functions/store/job/report.ts'
 import { tryAcquire } from '../../../../functions/store/lock/acquire.ts'
 import { tokenDigest } from '../../../../functions/store/lock/holder.ts'
+import { endOf, opening, testContext } from '../../../support/test-context.ts'
 import { newSlice, useTestDatabase } from '../../../support/test-database.ts'
-import { endOf, opening, testRun } from '../../../support/test-run.ts'
 
 /* A stop, a halt, a line of the trail never fail because of a text. */
 const db = useTestDatabase('texts')
@@ -25,7 +25,7 @@ test.each([
   ['an overlong text', '😀'.repeat(5_000), `${'😀'.repeat(249)}…`],
 ])('a job is stopped for a reason of %s, and its event is written', async (_, why, kept) => {
   const slice = await newSlice(db.outside)
-  const run = testRun(db.connect())
+  const run = testContext(db.connect())
   const { id } = await openJob(run, opening(slice, `${slice.distributor}/1`, null))
   const input = OperateInput.parse({ action: 'stop', caller: ARN, why, job: id })
   expect(await operate(run, input)).toMatchObject({ halted: true })
@@ -42,7 +42,7 @@ test('a user with an ARN of more than 200 characters may operate and start', asy
   expect(ARN.length).toBeGreaterThan(400)
   const slice = await newSlice(db.outside)
   const { request, ...rest } = opening(slice, `${slice.distributor}/1`, null)
-  await openJob(testRun(db.connect()), { ...rest, request: { ...request, requestedBy: ARN } })
+  await openJob(testContext(db.connect()), { ...rest, request: { ...request, requestedBy: ARN } })
   expect(await jobsOfSlice(db.outside, slice, 1)).toMatchObject([{ requested_by: ARN }])
 })
 
@@ -52,7 +52,7 @@ test.each([
   ['no text', ''],
 ])('a lock that a stranger set is deleted, though its holder is %s', async (_, holder) => {
   const slice = await newSlice(db.outside)
-  const run = testRun(db.connect())
+  const run = testContext(db.connect())
   const token = `${holder}/1`
   await tryAcquire(await run.lock(), slice, token)
   const { distributor, month } = slice
@@ -62,7 +62,7 @@ test.each([
 
 test('an execution whose name no job could have is no trouble when it ends', async () => {
   for (const name of ['정산-2026-10', 'x'.repeat(500)]) {
-    const end = haltFromStatusEvent(testRun(db.connect()), endOf(`${name}/1`))
+    const end = haltFromStatusEvent(testContext(db.connect()), endOf(`${name}/1`))
     expect(await end).toEqual({ halted: false, job: null, released: false })
   }
 })
@@ -96,7 +96,7 @@ test.each(['add', 'set'] as const)(
       partyScheme: 'ipi',
     }
     const input = OperateInput.parse({ action: 'put-distributor', caller: 'kim', mode, distributor: fields })
-    expect(await operate(testRun(database), input)).toMatchObject({ code: fields.code, name: '지니' })
+    expect(await operate(testContext(database), input)).toMatchObject({ code: fields.code, name: '지니' })
     expect(commits).toBe(2)
     expect(await auditLines(db.outside, { distributor: fields.code, limit: 9 })).toMatchObject([
       { action: `${mode}-distributor` },

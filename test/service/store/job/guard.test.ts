@@ -5,15 +5,15 @@ import { openJob } from '../../../../functions/job/open-job.ts'
 import { type Acquisition, guardExclusive, guardShared, requireOurs } from '../../../../functions/store/job/guard.ts'
 import { exclusively } from '../../../../functions/store/job/held.ts'
 import { transaction } from '../../../../functions/store/mysql/transaction.ts'
+import { opening, testContext } from '../../../support/test-context.ts'
 import { newSlice, useTestDatabase } from '../../../support/test-database.ts'
-import { opening, testRun } from '../../../support/test-run.ts'
 
 /* Each part of the guard alone keeps a late attempt out, whatever the other parts say. */
 const db = useTestDatabase('guard')
 let job: JobMessage
 let ours: Expected
 beforeAll(async () => {
-  job = await openJob(testRun(db.connect()), opening(await newSlice(db.outside), 'a/1', null))
+  job = await openJob(testContext(db.connect()), opening(await newSlice(db.outside), 'a/1', null))
   ours = { id: job.id, fence: job.fence, token: 'a/1', state: 'DELETING' }
 })
 

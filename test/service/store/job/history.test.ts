@@ -5,11 +5,11 @@ import { closeJob, markHalted } from '../../../../functions/store/job/fence.ts'
 import { heldMs, type JobRow, knowsSource, newestJob, readJob } from '../../../../functions/store/job/row.ts'
 import { undoTarget } from '../../../../functions/store/job/undo-target.ts'
 import { transaction } from '../../../../functions/store/mysql/transaction.ts'
+import { opening, stagedOf, testContext } from '../../../support/test-context.ts'
 import { newSlice, useTestDatabase } from '../../../support/test-database.ts'
-import { opening, stagedOf, testRun } from '../../../support/test-run.ts'
 
 const db = useTestDatabase('history')
-const run = () => testRun(db.connect())
+const run = () => testContext(db.connect())
 
 /** A job of the source `letter` that ends as REGISTERED, is closed, or stays open. */
 const add = async (slice: Slice, letter: string, head: number | null, end: 'REGISTERED' | 'closed' | 'open') => {

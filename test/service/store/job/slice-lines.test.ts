@@ -7,8 +7,8 @@ import { newestJobs, openJobs } from '../../../../functions/store/job/slice-line
 import type { Database } from '../../../../functions/store/mysql/database.ts'
 import { reading } from '../../../../functions/store/mysql/transaction.ts'
 import { SYNC_PAYLOAD_BYTES_MAX } from '../../../../local/lambda/function.ts'
+import { opening, testContext } from '../../../support/test-context.ts'
 import { newSlice, useTestDatabase } from '../../../support/test-database.ts'
-import { opening, testRun } from '../../../support/test-run.ts'
 
 const db = useTestDatabase('lines')
 
@@ -63,7 +63,7 @@ describe('the newest job of each slice', () => {
 
   test('is answered for as many slices as fit into a reply of Lambda, all texts as long as they may be', async () => {
     await fill(1_000, '2042-01-01', 8, 1)
-    const run = testRun(db.connect())
+    const run = testContext(db.connect())
     const lines = await slices(run, { from: '2042-01', to: '2042-08' })
     expect(lines).toHaveLength(SLICES_SHOWN_MAX)
     expect(JSON.stringify(lines).length).toBeLessThan(SYNC_PAYLOAD_BYTES_MAX)
@@ -71,8 +71,8 @@ describe('the newest job of each slice', () => {
 
   test('is refused for more of them: a list with gaps would mislead', async () => {
     const slice = await newSlice(db.outside, '2042-08')
-    await openJob(testRun(db.connect()), opening(slice, 'a/1', null))
-    await expect(slices(testRun(db.connect()), { from: '2042-01', to: '2042-08' })).rejects.toMatchObject({
+    await openJob(testContext(db.connect()), opening(slice, 'a/1', null))
+    await expect(slices(testContext(db.connect()), { from: '2042-01', to: '2042-08' })).rejects.toMatchObject({
       name: 'InvalidInput',
       message: expect.stringContaining('ask for fewer months'),
     })

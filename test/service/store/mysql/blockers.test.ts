@@ -7,8 +7,8 @@ import { endOnSideConnection } from '../../../../functions/store/mysql/side-conn
 import { statement } from '../../../../functions/store/mysql/transaction.ts'
 import type { Options } from '../../../../functions/store/mysql/tx.ts'
 import { createAppUser } from '../../../../functions/store/schema/app-user.ts'
+import { opening, testContext } from '../../../support/test-context.ts'
 import { newSlice, useTestDatabase } from '../../../support/test-database.ts'
-import { opening, testRun } from '../../../support/test-run.ts'
 
 /* Who keeps a session of ours waiting: our own is ended, anybody else's is named. */
 const db = useTestDatabase('blockers')
@@ -33,7 +33,7 @@ const idOf = async (database: Database): Promise<number> => {
 }
 const isAlive = async (id: number): Promise<boolean> =>
   (await db.outside.rows('select 1 from information_schema.processlist where id = ?', [id])).length > 0
-const newJob = async () => openJob(testRun(db.connect()), opening(await newSlice(db.outside), 'a/1', null))
+const newJob = async () => openJob(testContext(db.connect()), opening(await newSlice(db.outside), 'a/1', null))
 const lockJob = (database: Database, id: number, options?: Options) =>
   database.rows('select id from job where id = ? for update', [id], options)
 /** A look each second at who is in the way. */

@@ -8,8 +8,8 @@ import { clearWay } from '../../../../functions/store/mysql/side-connection.ts'
 import { transaction } from '../../../../functions/store/mysql/transaction.ts'
 import { totalsOf } from '../../../../functions/store/share-ratio.ts'
 import { loadRows } from '../../../support/rows.ts'
+import { guarded, opening, testContext } from '../../../support/test-context.ts'
 import { linesOf, newSlice, useTestDatabase } from '../../../support/test-database.ts'
-import { guarded, opening, testRun } from '../../../support/test-run.ts'
 
 /* What a session of ours may be relied on for. */
 const db = useTestDatabase('session')
@@ -90,7 +90,7 @@ test.each([
 describe('a slice is only empty', () => {
   test('when no stranger is about to commit a row: MarkDeleted waits for it, and finds it', async () => {
     const slice = await newSlice(db.outside)
-    const by = testRun(db.connect())
+    const by = testContext(db.connect())
     const job = await openJob(by, opening(slice, 'a/1', null))
     await planDelete(by, guarded(slice, job))
     const stranger = db.connect()

@@ -15,8 +15,8 @@ import { isDuplicateKey, repeatable, statement, transaction } from '../../../../
 import type { Tx } from '../../../../functions/store/mysql/tx.ts'
 import { totalsOf } from '../../../../functions/store/share-ratio.ts'
 import { loadRows } from '../../../support/rows.ts'
+import { opening, testContext } from '../../../support/test-context.ts'
 import { linesOf, newSlice, useTestDatabase } from '../../../support/test-database.ts'
-import { opening, testRun } from '../../../support/test-run.ts'
 
 const db = useTestDatabase('transaction')
 
@@ -187,7 +187,7 @@ test('only 1062 is a duplicate key', () => {
 })
 
 describe('work that holds the job row', () => {
-  const newJob = async () => openJob(testRun(db.connect()), opening(await newSlice(db.outside), 'a/1', null))
+  const newJob = async () => openJob(testContext(db.connect()), opening(await newSlice(db.outside), 'a/1', null))
 
   test('is impatient with everybody in its way, and only as long as it lasts', async () => {
     const database = db.connect()

@@ -3,8 +3,8 @@ import { openJob } from '../../../../functions/job/open-job.ts'
 import { Database } from '../../../../functions/store/mysql/database.ts'
 import { createAppUser, privilegesOf } from '../../../../functions/store/schema/app-user.ts'
 import { loadRows } from '../../../support/rows.ts'
+import { headOf, opening, testContext } from '../../../support/test-context.ts'
 import { linesOf, newSlice, useTestDatabase } from '../../../support/test-database.ts'
-import { headOf, opening, testRun } from '../../../support/test-run.ts'
 
 const db = useTestDatabase('app')
 const name = `app_${process.pid}`
@@ -16,10 +16,10 @@ test('the functions run as a user who can do their work, kill their own frozen w
   const [app, frozen] = [connect(), connect()]
   const slice = await newSlice(db.outside)
   expect(await loadRows(app, slice, linesOf(0, 2))).toEqual({ rows: 8, warnings: 0 })
-  const job = await openJob(testRun(app), opening(slice, 'a/1', null))
+  const job = await openJob(testContext(app), opening(slice, 'a/1', null))
   await frozen.begin()
   await frozen.rows('select id from job where id = ? for share', [job.id])
-  expect(await openJob(testRun(app), opening(slice, 'b/2', headOf(job)))).toMatchObject({ fence: 2 })
+  expect(await openJob(testContext(app), opening(slice, 'b/2', headOf(job)))).toMatchObject({ fence: 2 })
   for (const forbidden of [
     'drop table share_ratio',
     'delete from job',

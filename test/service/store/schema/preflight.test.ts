@@ -16,8 +16,8 @@ import { RUNS } from '../../../../local/host/paths.ts'
 import { findMysql } from '../../../../local/servers/find.ts'
 import { MASTER, MysqlServer } from '../../../../local/servers/mysql.ts'
 import { loadRows, planChunks } from '../../../support/rows.ts'
+import { guarded, opening, testContext } from '../../../support/test-context.ts'
 import { linesOf, newSlice } from '../../../support/test-database.ts'
-import { guarded, opening, testRun } from '../../../support/test-run.ts'
 
 /* A server that lacks what a run needs, and servers that refuse in mid-run: each is named before or after, never a mere Error. */
 const folder = join(RUNS, `preflight-${process.pid}`)
@@ -97,7 +97,7 @@ test('the smallest packet that is accepted takes a full chunk and a full piece o
   await outside.change(`set global max_allowed_packet = ${PACKET_BYTES_MIN}`)
   const database = connect(app)
   const slice = await newSlice(connect(master))
-  const job = await openJob(testRun(database), opening(slice, 'a/1', null))
+  const job = await openJob(testContext(database), opening(slice, 'a/1', null))
   expect(await loadRows(database, slice, linesOf(0, CHUNK_ROWS_MAX / 4))).toEqual({
     rows: CHUNK_ROWS_MAX,
     warnings: 0,
@@ -132,7 +132,7 @@ test('triggers and foreign keys of others are seen, and one that refuses a delet
   })
   const database = connect(app)
   const range = { number: 0, from_isrc: '', before_isrc: null, object_digest: null, row_count: 4 }
-  const input = guarded(slice, await openJob(testRun(database), opening(slice, 'a/1', null)))
+  const input = guarded(slice, await openJob(testContext(database), opening(slice, 'a/1', null)))
   const refused = transaction(database, async (tx) =>
     deleteRange(await guardShared(tx, acquisitionOf(input), 'DELETING'), slice, range),
   )

@@ -6,16 +6,16 @@ import { inject, vi } from 'vitest'
 import { readEnv } from '../../functions/contract/env.ts'
 import type { Expectation, Guarded, JobMessage, OpenJobInput, Staged } from '../../functions/contract/messages.ts'
 import type { Slice } from '../../functions/contract/words.ts'
-import type { Run } from '../../functions/job/task.ts'
+import type { TaskContext } from '../../functions/job/task.ts'
 import { type LockClient, openLockClient } from '../../functions/store/lock/client.ts'
 import { holderOf } from '../../functions/store/lock/holder.ts'
 import type { Database } from '../../functions/store/mysql/database.ts'
 
-/** A run whose database a test can look at and interfere with. */
-export type TestRun = Run & { readonly database: Database }
+/** A task context whose database a test can look at and interfere with. */
+export type TestContext = TaskContext & { readonly database: Database }
 
-/** A run on real servers without a Lambda around it: what `task` hands to a handler's work. */
-export const testRun = (database: Database, lock?: LockClient): TestRun => {
+/** The context of a task on real servers without a Lambda around it: what `task` hands to a handler's work. */
+export const testContext = (database: Database, lock?: LockClient): TestContext => {
   const valkey = inject('valkey')
   const env = readEnv({
     STAGE: 'test',
@@ -44,8 +44,8 @@ export const testRun = (database: Database, lock?: LockClient): TestRun => {
   }
 }
 
-/** The names and values of what a run counts from now on. */
-export const countedBy = (by: Run): [string, number][] => {
+/** The names and values of what a task counts from now on. */
+export const countedBy = (by: TaskContext): [string, number][] => {
   const counted: [string, number][] = []
   vi.spyOn(by.metrics, 'addMetric').mockImplementation((name, _, value) => {
     counted.push([name, value])
