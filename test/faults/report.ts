@@ -102,7 +102,7 @@ ${results.length} runs of the job, each with one fault at one moment, **${violat
 ${gapsOf(conditions.notRun)}
 ## What was done
 
-- A run replaces 150 old rows (${LARGE.rows.toLocaleString('en-US')} where a delete chunk is looked into) by 250 new ones in ten chunks and two lanes, and a fault strikes when the run reaches the moment. Relays in front of MySQL and Valkey see the statement pass and hold it: "after" means that the server has done it and the sandbox does not know it. A task's moment is in the middle of its work: its first effect is there, but not all of it.
+- A run replaces 150 old rows (${LARGE.rows.toLocaleString('en-US')} where a delete chunk is looked into) by 250 new ones in ten chunks and two lanes, and a fault hits when the run reaches the moment. Relays in front of MySQL and Valkey see the statement pass and hold it: "after" means that the server has done it and the sandbox does not know it. A task's moment is in the middle of its work: its first effect is there, but not all of it.
 - If the run does not end well, the same file is started again and has to end exactly. A lock that was left behind is checked first (it is a run's own, and it has an end). Then it is deleted, as its TTL would do.
 - "Exact": the slice holds the file to the last row (a fingerprint over all rows), readers see it, the ledger agrees, the lock is free.
 - MySQL is restored from a snapshot of its disk that was taken before the run, or in the middle of it, and the workers go on. In the third kind another run has begun meanwhile and was given the same numbers. The record of the lost time is lost too. A run has succeeded from MarkRegistered's answer on, so no restore comes after it.

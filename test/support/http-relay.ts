@@ -26,11 +26,11 @@ export class HttpRelay {
   }
 
   /** Holds up the next `times` exchanges that fit. */
-  hold(hold: Hold, times = 1): { readonly struck: Promise<void>; readonly release: () => void } {
-    const { promise: struck, resolve: reached } = Promise.withResolvers<void>()
+  hold(hold: Hold, times = 1): { readonly hit: Promise<void>; readonly release: () => void } {
+    const { promise: hit, resolve: reached } = Promise.withResolvers<void>()
     const { promise: released, resolve: release } = Promise.withResolvers<void>()
     this.#holds.add({ ...hold, times, reached, released })
-    return { struck, release }
+    return { hit, release }
   }
 
   async #pass(asked: IncomingMessage, answer: ServerResponse): Promise<void> {

@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { type FaultTarget, faultTargetOf } from './fault-target.ts'
 import type { Owner, OwnerOf } from './socket-owner.ts'
-import { type Struck, struckBy } from './struck.ts'
 
 /** A lock command on its way to Valkey (`before`), or its answer on the way back (`after`). */
 export type LockFault = {
@@ -8,10 +8,10 @@ export type LockFault = {
   readonly moment: 'before' | 'after'
   /** How often it strikes; once by default. */
   readonly times?: number
-  readonly act: (at: Struck) => unknown
+  readonly act: (at: FaultTarget) => unknown
 }
 
-type Watched = LockFault & { struck: number; readonly resolve: (at: Struck) => void }
+type Watched = LockFault & { hit: number; readonly resolve: (at: FaultTarget) => void }
 
 /** A connection as Valkey sees it: by the relay's own port. */
 export type LockSession = {
@@ -48,11 +48,11 @@ export class LockRelay {
     return new LockRelay(server)
   }
 
-  arm(fault: LockFault): { struck: Promise<Struck>; disarm: () => void; strikes: () => number } {
-    const { promise: struck, resolve } = Promise.withResolvers<Struck>()
-    const watched: Watched = { ...fault, struck: 0, resolve }
+  arm(fault: LockFault): { hit: Promise<FaultTarget>; disarm: () => void; hits: () => number } {
+    const { promise: hit, resolve } = Promise.withResolvers<FaultTarget>()
+    const watched: Watched = { ...fault, hit: 0, resolve }
     this.#faults.add(watched)
-    return { struck, disarm: () => this.#faults.delete(watched), strikes: () => watched.struck }
+    return { hit, disarm: () => this.#faults.delete(watched), hits: () => watched.hit }
   }
 
   disarmAll(): void {
@@ -119,15 +119,15 @@ export class LockRelay {
   #match(task: string): Watched | undefined {
     for (const fault of this.#faults) {
       if (fault.task !== task) continue
-      fault.struck += 1
-      if (fault.struck >= (fault.times ?? 1)) this.#faults.delete(fault)
+      fault.hit += 1
+      if (fault.hit >= (fault.times ?? 1)) this.#faults.delete(fault)
       return fault
     }
     return undefined
   }
 
   async #strike(fault: Watched, owner: Owner, cut: () => void): Promise<void> {
-    const at = struckBy(owner, 'eval', cut)
+    const at = faultTargetOf(owner, 'eval', cut)
     fault.resolve(at)
     await fault.act(at)
   }

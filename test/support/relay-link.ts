@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net'
+import { type FaultTarget, faultTargetOf } from './fault-target.ts'
 import type { Owner, OwnerOf } from './socket-owner.ts'
-import { type Struck, struckBy } from './struck.ts'
 
 /** A statement on its way to MySQL, and the sandbox that sent it. */
-export type Statement = Struck & {
+export type Statement = FaultTarget & {
   /** The client's side of the connection breaks; the server keeps its session, and its locks, until the relay stops. */
   readonly strand: () => void
   /** Nothing passes any more in either direction, and neither side learns of it. */
@@ -32,7 +32,7 @@ export type Fault = {
 }
 
 /** A fault in wait. */
-export type Watched = Fault & { seen: number; struck: number; readonly resolve: (statement: Statement) => void }
+export type Watched = Fault & { seen: number; hit: number; readonly resolve: (statement: Statement) => void }
 
 /** A session as MySQL numbers it. Numbers begin anew when the server does. */
 export type SqlSession = { thread: number; readonly openedAt: number; owner: Owner | undefined }
@@ -186,7 +186,7 @@ export class Link {
 
   #statement(sql: string, owner: Owner): Statement {
     return {
-      ...struckBy(owner, sql, () => this.cut()),
+      ...faultTargetOf(owner, sql, () => this.cut()),
       strand: () => {
         this.#isStranded = true
         this.#client.destroy()

@@ -4,7 +4,7 @@ import type { OwnerOf } from './socket-owner.ts'
 
 export type { Fault, Statement } from './relay-link.ts'
 
-export type Armed = { readonly struck: Promise<Statement>; readonly disarm: () => void; readonly strikes: () => number }
+export type Armed = { readonly hit: Promise<Statement>; readonly disarm: () => void; readonly hits: () => number }
 
 /**
  * Is between the sandboxes and MySQL, reads the statements that pass and strikes at the one a test names: at TCP
@@ -42,10 +42,10 @@ export class DatabaseRelay {
   }
 
   arm(fault: Fault): Armed {
-    const { promise: struck, resolve } = Promise.withResolvers<Statement>()
-    const watched: Watched = { ...fault, seen: 0, struck: 0, resolve }
+    const { promise: hit, resolve } = Promise.withResolvers<Statement>()
+    const watched: Watched = { ...fault, seen: 0, hit: 0, resolve }
     this.#faults.add(watched)
-    return { struck, disarm: () => this.#faults.delete(watched), strikes: () => watched.struck }
+    return { hit, disarm: () => this.#faults.delete(watched), hits: () => watched.hit }
   }
 
   /** The fault that strikes at this statement, if any. */
@@ -55,8 +55,8 @@ export class DatabaseRelay {
       if (fault.task !== task || !fault.sql.test(sql)) continue
       fault.seen += 1
       if (fault.seen <= (fault.skip ?? 0)) continue
-      fault.struck += 1
-      if (fault.struck >= (fault.times ?? 1)) this.#faults.delete(fault)
+      fault.hit += 1
+      if (fault.hit >= (fault.times ?? 1)) this.#faults.delete(fault)
       return fault
     }
     return undefined

@@ -17,9 +17,9 @@ export type TransferFault = {
 }
 
 /** A transfer that was struck: who asked, and how what is slow goes on at full speed. */
-export type StruckTransfer = { readonly pid: number; readonly release: () => void }
+export type HitTransfer = { readonly pid: number; readonly release: () => void }
 
-type Watched = TransferFault & { readonly resolve: (at: StruckTransfer) => void }
+type Watched = TransferFault & { readonly resolve: (at: HitTransfer) => void }
 
 const SLOW_BYTE_MS = 500
 
@@ -45,10 +45,10 @@ export class StorageRelay {
   }
 
   /** Strikes once. */
-  arm(fault: TransferFault): { struck: Promise<StruckTransfer> } {
-    const { promise: struck, resolve } = Promise.withResolvers<StruckTransfer>()
+  arm(fault: TransferFault): { hit: Promise<HitTransfer> } {
+    const { promise: hit, resolve } = Promise.withResolvers<HitTransfer>()
     this.#faults.add({ ...fault, resolve })
-    return { struck }
+    return { hit }
   }
 
   disarmAll(): void {

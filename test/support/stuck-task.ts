@@ -77,18 +77,18 @@ export const job = (): Promise<Registering> => {
 }
 
 /** Where something is held up, and how to let it go on. */
-export type Stuck = { readonly struck: Promise<unknown>; readonly release: () => void }
+export type Stuck = { readonly hit: Promise<unknown>; readonly release: () => void }
 
 export const atStatement = (sql: RegExp, moment: 'before' | 'after', skip = 0): Stuck => {
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
-  const { struck } = mysql.arm({ task: TASK, sql, moment, skip, act: () => released })
-  return { struck, release }
+  const { hit } = mysql.arm({ task: TASK, sql, moment, skip, act: () => released })
+  return { hit, release }
 }
 
 const atLock = (moment: 'before' | 'after'): Stuck => {
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
-  const { struck } = valkey.arm({ task: TASK, moment, act: () => released })
-  return { struck, release }
+  const { hit } = valkey.arm({ task: TASK, moment, act: () => released })
+  return { hit, release }
 }
 
 /** The connection that was kept is gone, and a new one is under way. */
@@ -101,7 +101,7 @@ const atSession = (): Stuck => {
 const silent: { server?: Server; readonly sockets: Socket[] } = { sockets: [] }
 
 const atConnect = async (): Promise<Stuck> => {
-  const { promise: struck, resolve } = Promise.withResolvers<void>()
+  const { promise: hit, resolve } = Promise.withResolvers<void>()
   const server = createServer((socket) => {
     silent.sockets.push(socket.on('error', () => undefined))
     mysql.target = { host: db.address.DATABASE_HOST, port: db.address.DATABASE_PORT }
@@ -111,17 +111,17 @@ const atConnect = async (): Promise<Stuck> => {
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
   mysql.cutAll()
   mysql.target = { host: '127.0.0.1', port: (server.address() as { port: number }).port }
-  return { struck, release: () => silent.sockets[0]?.destroy() }
+  return { hit, release: () => silent.sockets[0]?.destroy() }
 }
 
 /** The connection that was kept has gone silent, and is old enough to be asked whether it lives. */
 const atPing = async (): Promise<Stuck> => {
   const last = mysql.arm({ task: TASK, sql: /^commit$/, moment: 'after', skip: 2, act: () => undefined })
   await registerChunk((await job()).input, contextNow())
-  const statement = await last.struck
+  const statement = await last.hit
   statement.mute()
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 31_000 })
-  return { struck: new Promise((resume) => setTimeout(resume, 100)), release: () => statement.cut() }
+  return { hit: new Promise((resume) => setTimeout(resume, 100)), release: () => statement.cut() }
 }
 
 /** The first chunk of the job is not what the ledger says, so its transaction is rolled back. */

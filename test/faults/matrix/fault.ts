@@ -1,7 +1,7 @@
 import type { Ended } from '../../support/ended.ts'
+import type { FaultTarget } from '../../support/fault-target.ts'
 import type { Statement } from '../../support/relay.ts'
 import type { ShareFile } from '../../support/share-file.ts'
-import type { Struck } from '../../support/struck.ts'
 import type { TestSlice, TestStack } from '../../support/test-stack.ts'
 import type { Call } from '../../support/timeline.ts'
 import type { FaultLab } from './fault-lab.ts'
@@ -49,24 +49,24 @@ export type Fault = {
   /** Starts the run another way; the answer is its ARN. */
   readonly begin?: (trial: Trial) => Promise<string>
   /** At the moment; what waits there goes on afterwards. */
-  readonly strike?: (trial: Trial, at: Statement | Struck) => unknown
+  readonly strike?: (trial: Trial, at: Statement | FaultTarget) => unknown
   /** Beside the run, once it has struck. */
-  readonly beside?: (trial: Trial, at: Statement | Struck) => Promise<void>
+  readonly beside?: (trial: Trial, at: Statement | FaultTarget) => Promise<void>
   /** When the run has ended. */
   readonly heal?: (trial: Trial, end: Ended) => Promise<void>
 }
 
 /** The call that was struck. */
-export const struckCall = ({ lab }: Trial, { pid }: Struck): Call => {
+export const hitCall = ({ lab }: Trial, { pid }: FaultTarget): Call => {
   const call = lab.callOf(pid)
   if (call === undefined) throw new Error(`Nobody called the sandbox ${pid}`)
   return call
 }
 
 /** A statement can be played with in ways in which a lock command cannot. */
-export const statementOf = (at: Statement | Struck): Statement => {
+export const statementOf = (at: Statement | FaultTarget): Statement => {
   if ('strand' in at) return at
-  throw new Error('This fault strikes at statements only')
+  throw new Error('This fault hits at statements only')
 }
 
 export const onDatabase = ({ place }: Moment): boolean => place.on === 'database'

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { FAILURE_NAMES } from '../../../functions/contract/failure-table.ts'
 import type { Ended } from '../../support/ended.ts'
+import type { FaultTarget } from '../../support/fault-target.ts'
 import { beforeTask } from '../../support/faults.ts'
 import type { Statement } from '../../support/relay.ts'
 import { shareFile } from '../../support/share-file.ts'
-import type { Struck } from '../../support/struck.ts'
 import { atMost, type Fault, nameOf, startAgain, type Trial } from './fault.ts'
 import type { FaultLab } from './fault-lab.ts'
 import { judge, NEIGHBOUR, neighboursOf, type SliceEnd, sliceEndOf } from './judge.ts'
@@ -69,41 +69,41 @@ const setUp = async (lab: FaultLab, fault: Fault, moment: Moment): Promise<Trial
   return trial
 }
 
-type Armed = { readonly isStruck: () => boolean; readonly over: Promise<unknown> }
+type Armed = { readonly isHit: () => boolean; readonly over: Promise<unknown> }
 
 /** Arms the fault; it is over when what goes on beside the run is. What fails in it fails the trial. */
 const arm = (fault: Fault, trial: Trial, started: Promise<unknown>): Armed => {
-  let isStruck = false
+  let isHit = false
   const failing = (error: unknown) => void trial.violations.push(`the fault itself failed: ${textOf(error)}`)
   if (fault.await !== undefined) {
-    const struck = fault.await(trial).then(() => {
-      isStruck = true
+    const hit = fault.await(trial).then(() => {
+      isHit = true
     })
-    return { isStruck: () => isStruck, over: struck.catch(failing) }
+    return { isHit: () => isHit, over: hit.catch(failing) }
   }
   const { on, sql, when, skip } = fault.place?.(trial.moment) ?? trial.moment.place
-  const act = async (at: Statement | Struck): Promise<void> => {
-    isStruck = true
+  const act = async (at: Statement | FaultTarget): Promise<void> => {
+    isHit = true
     // The run may come here before StartExecution has answered.
     await started
     trial.call = trial.lab.callOf(at.pid)
     await Promise.resolve(fault.strike?.(trial, at)).catch(failing)
   }
   const wire = { task: trial.moment.task, moment: when, act }
-  const { struck } = on === 'database' ? trial.on.relay.arm({ ...wire, sql, skip }) : trial.on.lockRelay.arm(wire)
-  const over = struck.then((at: Statement | Struck) => fault.beside?.(trial, at)).catch(failing)
-  return { isStruck: () => isStruck, over }
+  const { hit } = on === 'database' ? trial.on.relay.arm({ ...wire, sql, skip }) : trial.on.lockRelay.arm(wire)
+  const over = hit.then((at: Statement | FaultTarget) => fault.beside?.(trial, at)).catch(failing)
+  return { isHit: () => isHit, over }
 }
 
 const play = async (fault: Fault, trial: Trial): Promise<Ended> => {
   const { on } = trial
   const { promise: started, resolve } = Promise.withResolvers<void>()
-  const { isStruck, over } = arm(fault, trial, started)
+  const { isHit, over } = arm(fault, trial, started)
   trial.arn = (await fault.begin?.(trial)) ?? (await on.start({ ...trial.slice, ...trial.request }))
   trial.runs.push(nameOf(trial.arn))
   resolve()
   const end = await on.ended(trial.arn, fault.runMs ?? RUN_MS_MAX)
-  if (isStruck()) await over
+  if (isHit()) await over
   else trial.violations.push(`the moment never came: the run ended as ${end.status} ${end.error ?? ''} ${end.cause}`)
   await fault.heal?.(trial, end)
   await trial.repair()

@@ -69,7 +69,7 @@ test.each<[string, Fault[]]>([
   const source = await on().stage(NEW, CHUNK_ROWS)
   const armed = faults.map((fault) => on().relay.arm(fault))
   const end = await on().run({ ...slice, source })
-  expect(faults.filter((_fault, index) => armed[index]?.strikes() !== 1)).toEqual([])
+  expect(faults.filter((_fault, index) => armed[index]?.hits() !== 1)).toEqual([])
   expect(end).toMatchObject({ status: 'SUCCEEDED', output: { job: { state: 'REGISTERED', fence: 1 } } })
   await expectSettled(on(), slice, NEW)
   expect(await jobsOf(on(), slice)).toHaveLength(1)
@@ -120,7 +120,7 @@ test('HaltJob killed at every step leaves one halt, one event and a free lock', 
   ]
   const armed = faults.map((fault) => on().relay.arm(fault))
   const end = await on().run({ ...slice, source: { staged } })
-  expect(armed.map((one) => one.strikes())).toEqual([1, 1, 1])
+  expect(armed.map((one) => one.hits())).toEqual([1, 1, 1])
   expect(end).toMatchObject({ status: 'FAILED', error: 'StagedSourceDamaged' })
   const halted = await expectHalted(on(), slice, 'REGISTERING', 'StagedSourceDamaged')
   expect(halted.fence).toBe(2)

@@ -27,7 +27,7 @@ const DELETE = /^delete from share_ratio/
 const freeze = async (slice: TestSlice, source: { staged: string }, fault: Omit<Fault, 'act'>) => {
   const armed = on().relay.arm({ ...fault, act: (statement) => statement.freeze() })
   const arn = await on().start({ ...slice, source })
-  const frozen = await within(on(), arn, armed.struck)
+  const frozen = await within(on(), arn, armed.hit)
   return { arn, frozen, answer: answerOf(on(), frozen.pid) }
 }
 
@@ -111,7 +111,7 @@ test('a zombie that wakes in mid-transaction commits its chunk once, and the att
   const waiting = on().relay.arm({ task: 'RegisterChunk', sql: MARK, moment: 'before', act: () => undefined })
   timeOut(frozen)
   // Attempt 2 asks for the mark that attempt 1 has set and not committed.
-  await waiting.struck
+  await waiting.hit
   frozen.thaw()
   expect(await on().ended(arn)).toMatchObject({ status: 'SUCCEEDED', output: { job: { fence: 1 } } })
   await expectSettled(on(), slice, NEW)

@@ -36,7 +36,7 @@ test.each([
   const failing = holdTask(on(), 'RegisterChunk', slice)
   const armed = on().relay.arm({ task: 'RegisterChunk', sql, moment: 'after', skip: 1, act: (at) => at.freeze() })
   const arn = await on().start({ ...slice, source })
-  const frozen = await within(on(), arn, armed.struck)
+  const frozen = await within(on(), arn, armed.hit)
   const answer = answerOf(on(), frozen.pid)
   failing.release()
   expect(await on().ended(arn)).toMatchObject({ status: 'FAILED', error: 'StagedSourceDamaged' })
@@ -63,7 +63,7 @@ test('a lane in mid-commit keeps the lock from being released before its commit'
     moment: 'before',
     act: async () => {
       failing.release()
-      await haltAsked.struck
+      await haltAsked.hit
       await pause(300)
       seen.push((await lockOf(on(), slice)) === null ? 'released' : 'held')
       seen.push(String((await jobsOf(on(), slice))[0]?.fence))
@@ -72,7 +72,7 @@ test('a lane in mid-commit keeps the lock from being released before its commit'
   const haltAsked = on().relay.arm({ task: 'HaltJob', sql: /for update$/, moment: 'before', act: () => undefined })
   const end = await on().run({ ...slice, source })
   expect(end).toMatchObject({ status: 'FAILED', error: 'StagedSourceDamaged' })
-  expect(armed.strikes()).toBe(1)
+  expect(armed.hits()).toBe(1)
   expect(seen).toEqual(['held', '1'])
   const atRelease = await rowsOf(on(), slice)
   await expectHalted(on(), slice, 'REGISTERING')

@@ -194,7 +194,7 @@ test('a failover that forgets the lock lets a second run in, and every write of 
     act: (statement) => statement.freeze(),
   })
   const first = await on().start({ ...slice, source })
-  const frozen = await armed.struck
+  const frozen = await armed.hit
   const answer = answerOf(on(), frozen.pid)
   await on().valkey.flushall()
   const atMark = holdTask(on(), 'MarkRegistered', slice)

@@ -93,7 +93,7 @@ describe('a halt whose connection is lost', () => {
     const lock = { token: 'a/1', held: false }
     const report = await haltFromCatch(by, { execution: 'arn:execution:a', slice, lock, job, failure: DIFFERS })
     await relay.stop()
-    expect(cut.strikes()).toBe(1)
+    expect(cut.hits()).toBe(1)
     expect(report).toMatchObject({ halted: true, job: job.id })
     expect(counted.map(([name]) => name)).toEqual(['job.halted', 'lock.hold.duration'])
     expect(relay.statements.at(-1)?.sql).toBe('commit')

@@ -65,9 +65,9 @@ test('a slow S3 in one slice, then the next slice in the same sandbox: the first
   expect(await invoke('register-chunk', one.input)).toMatchObject({ error: { errorType: 'StorageUnreachable' } })
   const before = pids()
   const { promise: released, resolve: release } = Promise.withResolvers<void>()
-  const { struck } = mysql.arm({ task: TASK, sql: /^update job_chunk/, moment: 'after', act: () => released })
+  const { hit } = mysql.arm({ task: TASK, sql: /^update job_chunk/, moment: 'after', act: () => released })
   const second = invoke('register-chunk', other.input)
-  await struck
+  await hit
   slow.release()
   await new Promise((resume) => setTimeout(resume, 1_000))
   release()

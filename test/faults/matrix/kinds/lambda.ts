@@ -1,5 +1,5 @@
 import { answerOf, callAgain, pause } from '../../../support/faults.ts'
-import { atMost, type Fault, startAgain, struckCall, type Trial } from '../fault.ts'
+import { atMost, type Fault, hitCall, startAgain, type Trial } from '../fault.ts'
 
 /* What may happen to the process that serves a task. */
 
@@ -71,7 +71,7 @@ const twice: Fault = {
   title: 'Lambda run twice at once',
   suits: () => true,
   strike: (trial, at) => {
-    trial.late.push(callAgain(trial.on, struckCall(trial, at)))
+    trial.late.push(callAgain(trial.on, hitCall(trial, at)))
   },
 }
 

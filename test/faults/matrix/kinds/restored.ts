@@ -1,10 +1,10 @@
 import type { MysqlServer } from '../../../../local/servers/mysql.ts'
 import type { Ended } from '../../../support/ended.ts'
+import type { FaultTarget } from '../../../support/fault-target.ts'
 import { answerOf } from '../../../support/faults.ts'
 import { fingerprintOf } from '../../../support/invariants.ts'
 import type { Statement } from '../../../support/relay.ts'
 import type { ShareFile } from '../../../support/share-file.ts'
-import type { Struck } from '../../../support/struck.ts'
 import { atMost, type Fault, holdNext, orEnd, startAgain, type Trial } from '../fault.ts'
 import type { Place } from '../moments.ts'
 
@@ -99,7 +99,7 @@ const nextFile = async (trial: Trial): Promise<ShareFile | undefined> => {
 }
 
 /** The first run goes on where the second one is held, and is waited for. */
-const meet = async (trial: Trial, frozen: Statement | Struck): Promise<string> => {
+const meet = async (trial: Trial, frozen: Statement | FaultTarget): Promise<string> => {
   const answered = answerOf(trial.on, frozen.pid)
   trial.late.push(answered)
   const { second } = OVERTAKEN[trial.moment.id] ?? {}

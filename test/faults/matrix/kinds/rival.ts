@@ -1,7 +1,7 @@
 import { type Connection, createConnection } from 'mysql2/promise'
 import { pause } from '../../../support/faults.ts'
 import type { TestStack } from '../../../support/test-stack.ts'
-import { type Fault, struckCall, type Trial } from '../fault.ts'
+import { type Fault, hitCall, type Trial } from '../fault.ts'
 
 /* Deadlocks and lock timeouts that MySQL itself finds, because a second transaction is in the way. */
 
@@ -35,7 +35,7 @@ const deadlock: Fault = {
   // The chunk holds the job row shared. The rival takes the ledger, then asks for the job row: the chunk's next
   // statement closes the circle.
   strike: async (trial, at) => {
-    const job = jobOf(struckCall(trial, at).event)
+    const job = jobOf(hitCall(trial, at).event)
     const rival = await openRival(trial.on)
     await rival.query('insert into audit_write (kind) select "ballast" from share_ratio limit ?', [BALLAST_ROWS])
     await rival.query('select 1 from job_chunk where job_id = ? for update', [job])
@@ -66,7 +66,7 @@ const lockTimeout: Fault = {
   suits: ({ id }) => RAISING.includes(id) || id.endsWith('chunk-before-guard'),
   place: ({ place, inChunk }) => (inChunk ? place : { ...place, sql: /for update$/, when: 'before', skip: 0 }),
   strike: async (trial, at) =>
-    await hold(trial, jobOf(struckCall(trial, at).event), trial.moment.inChunk ? CHUNK_MS : RAISE_MS),
+    await hold(trial, jobOf(hitCall(trial, at).event), trial.moment.inChunk ? CHUNK_MS : RAISE_MS),
 }
 
 export const RIVAL_FAULTS: readonly Fault[] = [deadlock, lockTimeout]

@@ -1,6 +1,6 @@
 import type { MysqlServer } from '../../../../local/servers/mysql.ts'
 import { pause } from '../../../support/faults.ts'
-import type { StruckTransfer } from '../../../support/storage-relay.ts'
+import type { HitTransfer } from '../../../support/storage-relay.ts'
 import type { Silence } from '../../../support/topic-relay.ts'
 import { type Fault, startAgain, type Trial } from '../fault.ts'
 import type { Moment } from '../moments.ts'
@@ -43,7 +43,7 @@ const s3Slow: Fault = {
   await: async (trial) => {
     const { on, moment } = trial
     const { key = /^$/, meeting = /^$/ } = SLOW[moment.task] ?? {}
-    const slow = await on.storageRelay.arm({ task: moment.task, key, kind: 'slow' }).struck
+    const slow = await on.storageRelay.arm({ task: moment.task, key, kind: 'slow' }).hit
     on.stack.lambda.timeLimits.delete(moment.task)
     completeInNext(trial, meeting, slow)
   },
@@ -55,7 +55,7 @@ const s3Slow: Fault = {
   },
 }
 
-const completeInNext = ({ on, moment }: Trial, meeting: RegExp, { pid, release }: StruckTransfer): void => {
+const completeInNext = ({ on, moment }: Trial, meeting: RegExp, { pid, release }: HitTransfer): void => {
   const { lambda } = on.stack
   let isStruckCall = true
   let isMet = false

@@ -82,7 +82,7 @@ const transfer = (kind: TransferFault['kind'], id: string, title: string): Fault
     if (trial.moment.task === 'StageSource') await upload(trial)
   },
   await: async ({ on, moment: { task } }) => {
-    await on.storageRelay.arm({ task, key: READ[task] ?? /^$/, kind }).struck
+    await on.storageRelay.arm({ task, key: READ[task] ?? /^$/, kind }).hit
   },
 })
 

@@ -41,7 +41,7 @@ const frozenRun = async () => {
   const source = await on().stage(NEW, CHUNK_ROWS)
   const armed = on().relay.arm({ task: 'RegisterChunk', sql: LOAD, moment: 'after', skip: 1, act: (at) => at.freeze() })
   const arn = await on().start({ ...slice, source })
-  const frozen = await within(on(), arn, armed.struck)
+  const frozen = await within(on(), arn, armed.hit)
   const [job] = await jobsOf(on(), slice)
   if (job === undefined) throw new Error('The run opened no job')
   return { slice, source, arn, frozen, answer: answerOf(on(), frozen.pid), job }
@@ -62,7 +62,7 @@ describe('stop', () => {
       act: async () => {
         const [job] = await jobsOf(on(), slice)
         asked.resolve(job?.id ?? 0)
-        await raising.struck
+        await raising.hit
         // The chunk has not committed: nothing may have been given away.
         seen.push((await jobsOf(on(), slice))[0]?.fence, (await lockOf(on(), slice)) !== null)
       },
@@ -147,7 +147,7 @@ describe('stop', () => {
     const job = (await jobsOf(on(), slice))[0]?.id ?? 0
     const armed = on().relay.arm({ task: OPERATE, sql: COMMIT, moment: 'after', act: (at) => at.cut() })
     expect(await kim.act({ action: 'stop', job, ...KIM })).toMatchObject({ halted: true, released: true })
-    expect(armed.strikes()).toBe(1)
+    expect(armed.hits()).toBe(1)
     expect(await expectHalted(on(), slice, 'DELETING', 'Stopped')).toMatchObject({ fence: 2 })
     expect(await auditOf(slice)).toHaveLength(1)
     atPlan.release()

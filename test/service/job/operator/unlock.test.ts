@@ -40,7 +40,7 @@ const frozenRun = async () => {
   const source = await on().stage(NEW, CHUNK_ROWS)
   const armed = on().relay.arm({ task: 'RegisterChunk', sql: LOAD, moment: 'after', skip: 1, act: (at) => at.freeze() })
   const arn = await on().start({ ...slice, source })
-  const frozen = await within(on(), arn, armed.struck)
+  const frozen = await within(on(), arn, armed.hit)
   const [job] = await jobsOf(on(), slice)
   if (job === undefined) throw new Error('The run opened no job')
   return { slice, source, arn, frozen, answer: answerOf(on(), frozen.pid), job }
@@ -132,7 +132,7 @@ describe('unlock', () => {
       moment: 'before',
       act: async () => {
         tokenOf.resolve(await digestOf(slice))
-        await marking.struck
+        await marking.hit
       },
     })
     // Behind OpenJob the run would go on while the unlock is on its way, and its job be in another state.

@@ -25,11 +25,11 @@ describe('an invocation that is stuck when the next one begins in its sandbox', 
     const [one, other] = [await job(), await job()]
     const stuck = await stick(one)
     const first = registerChunk(one.input, contextNow()).catch((error: unknown) => error)
-    await stuck.struck
+    await stuck.hit
     // The next one is in the middle of its transaction when the first is let go.
     const inTransaction = atStatement(/^update job_chunk/, 'after')
     const second = registerChunk(other.input, contextNow())
-    await inTransaction.struck
+    await inTransaction.hit
     stuck.release()
     await new Promise((resume) => setTimeout(resume, LATE_MS))
     inTransaction.release()
@@ -59,7 +59,7 @@ describe('an invocation that is stuck when the next one begins in its sandbox', 
     await event(other)
     const stuck = http.hold({ path: /^\/$/, part: 'request' })
     const first = publishEvents({ job: one.input.job }, contextNow(60_000)).catch((error: unknown) => error)
-    await stuck.struck
+    await stuck.hit
     expect(await publishEvents({ job: other.input.job }, contextNow(60_000))).toMatchObject({
       published: 1,
       pending: 0,

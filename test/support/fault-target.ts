@@ -1,7 +1,7 @@
 import type { Owner } from './socket-owner.ts'
 
 /** Where a fault struck, and what may be done to the sandbox that was there. */
-export type Struck = {
+export type FaultTarget = {
   readonly sql: string
   readonly task: string
   readonly pid: number
@@ -14,7 +14,7 @@ export type Struck = {
   readonly cut: () => void
 }
 
-export const struckBy = ({ pid, task }: Owner, sql: string, cut: () => void): Struck => ({
+export const faultTargetOf = ({ pid, task }: Owner, sql: string, cut: () => void): FaultTarget => ({
   sql,
   task,
   pid,
