@@ -25,7 +25,7 @@ export const dispatchedRun = (file: string, head: SeenHead | null, attempt = 1):
 export const dispatchedName = (distributor: string, month: string, run: string): string =>
   `${distributor}-${month}-${run}`
 
-/** The mark of the file that a dispatched execution reads; null where somebody else started it. */
+/** The tag of the file that a dispatched execution reads; null where somebody else started it. */
 export const dispatchedFile = (
   { distributor, month }: Pick<Slice, 'distributor' | 'month'>,
   { execution, requestedBy }: { readonly execution: string; readonly requestedBy: string },

@@ -19,8 +19,8 @@ const LISTS_AT_ONCE = 10
 /** Characters of a person's name in a reason, its last: an ARN ends with who it is. */
 const NAME_CHARS_MAX = 30
 
-/** A distributor's file of the month; `mark` is another one for another delivery. */
-type Delivered = { readonly ending: (typeof FILE_ENDINGS)[number]; readonly mark: string }
+/** A distributor's file of the month; `fileTag` is another one for another delivery. */
+type Delivered = { readonly ending: (typeof FILE_ENDINGS)[number]; readonly fileTag: string }
 
 /**
  * Which executions a month needs: one for each active distributor whose file is there, under its agreed name. Two files
@@ -65,7 +65,7 @@ export const planMonth = async (
 }
 
 /** A start before it has a name; `attempt` is the number of it that the name will carry. */
-type Planned = Omit<PlanMonthOutput['starts'][number], 'run'> & { readonly mark: string; readonly attempt: number }
+type Planned = Omit<PlanMonthOutput['starts'][number], 'run'> & { readonly fileTag: string; readonly attempt: number }
 type Lists = Pick<PlanMonthOutput, 'already' | 'left' | 'missing'> & { readonly planned: Planned[] }
 
 /** Gives each start the first of its names under which no execution has ended. */
@@ -74,7 +74,7 @@ const named = async (
   month: string,
   planned: readonly Planned[],
 ): Promise<PlanMonthOutput['starts']> => {
-  const runOf = ({ mark, head, attempt }: Planned): string => dispatchedRun(mark, head, attempt)
+  const runOf = ({ fileTag, head, attempt }: Planned): string => dispatchedRun(fileTag, head, attempt)
   const nameOf = (start: Planned): string => dispatchedName(start.distributor, month, runOf(start))
   let starts = planned
   for (let attempt = 2; attempt <= DISPATCH_TRIES_MAX; attempt += 1) {
@@ -108,7 +108,7 @@ const decide = (plan: Lists, slice: MonthSlice, month: string, files: readonly D
   else if (other !== undefined)
     plan.missing.push({ distributor, reason: `two files: ${month}.${file.ending} and ${month}.${other.ending}` })
   else if (slice.id === null) plan.planned.push({ distributor, ...file, head: null, attempt: 1 })
-  else decideOnOwn(plan, slice, own === file.mark, file)
+  else decideOnOwn(plan, slice, own === file.fileTag, file)
 }
 
 /** @param isSame true where the job's file is the one that is there now */
@@ -139,10 +139,10 @@ const filesOf = async ({ s3, env }: TaskContext, code: string, month: string): P
   const objects = await listObjects(s3, env.BUCKET, `${name}csv`)
   return objects.flatMap(({ key, etag }) => {
     const ending = FILE_ENDINGS.find((each) => key === `${name}${each}`)
-    return ending === undefined ? [] : [{ ending, mark: markOf(key, etag) }]
+    return ending === undefined ? [] : [{ ending, fileTag: fileTagOf(key, etag) }]
   })
 }
 
 /** An ETag is of one content; its form is S3's own business. */
-const markOf = (key: string, etag: string): string =>
+const fileTagOf = (key: string, etag: string): string =>
   createHash('sha256').update(`${key}\n${etag}`).digest('hex').slice(0, FILE_MARK_DIGITS)

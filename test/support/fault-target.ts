@@ -1,6 +1,6 @@
 import type { Owner } from './socket-owner.ts'
 
-/** Where a fault struck, and what may be done to the sandbox that was there. */
+/** Where a fault hits, and what may be done to the sandbox that was there. */
 export type FaultTarget = {
   readonly sql: string
   readonly task: string

@@ -16,7 +16,7 @@ export type TransferFault = {
   readonly kind: 'cut' | 'stall' | 'slow'
 }
 
-/** A transfer that was struck: who asked, and how what is slow goes on at full speed. */
+/** A transfer that was hit: who asked, and how what is slow goes on at full speed. */
 export type HitTransfer = { readonly pid: number; readonly release: () => void }
 
 type Watched = TransferFault & { readonly resolve: (at: HitTransfer) => void }

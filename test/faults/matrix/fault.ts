@@ -21,7 +21,7 @@ export type Trial = {
   readonly oldFingerprint: string
   /** The run's ARN, once it is started. */
   arn: string
-  /** What was struck: the task and its input. */
+  /** What was hit: the task and its input. */
   call: Call | undefined
   /** Names of the executions that worked on the slice. */
   readonly runs: string[]
@@ -50,13 +50,13 @@ export type Fault = {
   readonly begin?: (trial: Trial) => Promise<string>
   /** At the moment; what waits there goes on afterwards. */
   readonly strike?: (trial: Trial, at: Statement | FaultTarget) => unknown
-  /** Beside the run, once it has struck. */
+  /** Beside the run, once it has hit. */
   readonly beside?: (trial: Trial, at: Statement | FaultTarget) => Promise<void>
   /** When the run has ended. */
   readonly heal?: (trial: Trial, end: Ended) => Promise<void>
 }
 
-/** The call that was struck. */
+/** The call that was hit. */
 export const hitCall = ({ lab }: Trial, { pid }: FaultTarget): Call => {
   const call = lab.callOf(pid)
   if (call === undefined) throw new Error(`Nobody called the sandbox ${pid}`)

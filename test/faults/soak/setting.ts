@@ -22,7 +22,7 @@ export type Setting = {
   readonly files: Map<string, ShareFile>
   /** What is under way in the background and has to end before anything is judged. */
   readonly pending: Promise<unknown>[]
-  /** How often each kind of fault struck, and each kind of request was made. */
+  /** How often each kind of fault hit, and each kind of request was made. */
   readonly counts: Map<string, number>
   readonly violations: string[]
   readonly isOver: () => boolean

@@ -24,7 +24,7 @@ const MOMENTS = [
 
 const suits = ({ id }: Moment): boolean => MOMENTS.includes(id)
 
-/** Every statement of the task that needs space, from the one that was struck on. */
+/** Every statement of the task that needs space, from the one that was hit on. */
 const refuse = (trial: Trial, error: typeof FULL, times: number): void => {
   const { task } = trial.moment
   trial.on.relay.arm({ task, sql: GROWS, moment: 'before', times, act: (at) => at.refuse(error) })

@@ -29,7 +29,7 @@ const restore = async (trial: Trial): Promise<void> => {
   await trial.lab.reconnect()
 }
 
-/** The worker that was struck is paused meanwhile, and goes on in the middle of its work. */
+/** The worker that was hit is paused meanwhile, and goes on in the middle of its work. */
 const goOnAfterRestore: Pick<Fault, 'strike' | 'beside'> = {
   strike: (_, at) => at.freeze(),
   beside: async (trial, at) => await restore(trial).finally(() => at.thaw()),

@@ -57,12 +57,12 @@ const s3Slow: Fault = {
 
 const completeInNext = ({ on, moment }: Trial, meeting: RegExp, { pid, release }: HitTransfer): void => {
   const { lambda } = on.stack
-  let isStruckCall = true
+  let isHitCall = true
   let isMet = false
   const stop = lambda.onReturn(async ({ sandbox, functionName }) => {
     if (sandbox.pid !== pid) return
     stop()
-    isStruckCall = false
+    isHitCall = false
     // The next invocation has nobody else to go to.
     const others = lambda.sandboxes.filter(({ fn, state }) => fn.name === functionName && state === 'idle')
     await Promise.all(others.filter((one) => one.pid !== pid).map((one) => one.end()))
@@ -70,7 +70,7 @@ const completeInNext = ({ on, moment }: Trial, meeting: RegExp, { pid, release }
   on.relay.arm({
     ...{ task: moment.task, sql: meeting, moment: 'after', times: 10_000 },
     act: async (at) => {
-      if (at.pid !== pid || isStruckCall || isMet) return
+      if (at.pid !== pid || isHitCall || isMet) return
       isMet = true
       release()
       await pause(LATE_MS)
