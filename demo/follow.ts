@@ -19,10 +19,11 @@ export const follow = async (
   for await (const progress of operations.watch(executionArn)) {
     last = progress
     onLook(progress)
-    const text = `  ${((performance.now() - startedAt) / 1_000).toFixed(1).padStart(6)} s  ${progressText(progress)}`
     if (progress.status !== 'RUNNING') break
-    if (stdout.isTTY) stdout.write(`\r\u001b[2K${text.slice(0, stdout.columns - 1)}`)
-    else if (lines.take(progress.at, text)) console.log(text)
+    const text = progressText(progress)
+    const line = `  ${((performance.now() - startedAt) / 1_000).toFixed(1).padStart(6)} s  ${text}`
+    if (stdout.isTTY) stdout.write(`\r\u001b[2K${line.slice(0, stdout.columns - 1)}`)
+    else if (lines.take(progress.at, text)) console.log(line)
   }
   if (last === undefined) throw new Error(`The execution ${executionArn} was not seen`)
   if (stdout.isTTY) stdout.write('\r\u001b[2K')
