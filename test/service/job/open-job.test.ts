@@ -505,7 +505,8 @@ describe('a frozen worker that holds the job row', () => {
     const startedAt = performance.now()
     const newer = await openJob(run(), opening(slice, 'b/2', headOf(job)))
     expect(newer.fence).toBe(2)
-    expect(performance.now() - startedAt).toBeLessThan(10_000)
+    // Two seconds of patience, and what a busy machine adds; the server itself would end it after ten minutes.
+    expect(performance.now() - startedAt).toBeLessThan(60_000)
     const late = frozen.change('insert into outbox (event_id, job_id, type, payload) values (uuid(), ?, ?, ?)', [
       job.id,
       'Late',

@@ -55,8 +55,8 @@ describe('an invocation that is stuck until its time is up', () => {
       pending: 3,
       failure: expect.stringContaining('SNS did not answer'),
     })
-    // The bound is 5 s; a busy machine takes its time for the rest.
-    expect(performance.now() - startedAt).toBeLessThan(15_000)
+    // The bound is 5 s; a busy machine takes its time for the rest, and without a bound it would be the task's minute.
+    expect(performance.now() - startedAt).toBeLessThan(30_000)
     http.disarmAll()
     stuck.release()
     expect(await publishEvents({ job: input.job }, contextNow(60_000))).toMatchObject({ published: 3, pending: 0 })

@@ -156,28 +156,31 @@ describe('a server that does not behave', () => {
     for (const server of servers.splice(0)) server.close()
   })
 
+  /** Connecting and a command take four at most; a busy machine is given more, and a client without bounds takes minutes. */
+  const SECONDS_MS = 20_000
+
   const settles = async (client: Redis): Promise<number> => {
     const startedAt = performance.now()
     await expect(extend(client, newSlice(), 'a/1')).rejects.toMatchObject({ name: 'LockUnreachable' })
     return performance.now() - startedAt
   }
 
-  test('that accepts and stays silent fails within five seconds', async () => {
+  test('that accepts and stays silent fails in seconds', async () => {
     const port = await listen(() => undefined)
-    expect(await settles(await open('127.0.0.1', port))).toBeLessThan(5_000)
+    expect(await settles(await open('127.0.0.1', port))).toBeLessThan(SECONDS_MS)
   })
 
-  test('that drops the socket in mid-command fails within five seconds', async () => {
+  test('that drops the socket in mid-command fails in seconds', async () => {
     const port = await listen((socket) => socket.once('data', () => socket.destroy()))
-    expect(await settles(await open('127.0.0.1', port))).toBeLessThan(5_000)
+    expect(await settles(await open('127.0.0.1', port))).toBeLessThan(SECONDS_MS)
   })
 
-  test('that speaks plain text to a TLS client fails within five seconds', async () => {
-    expect(await settles(await open(valkey.host, valkey.port, { LOCK_TLS: 'verify' }))).toBeLessThan(5_000)
+  test('that speaks plain text to a TLS client fails in seconds', async () => {
+    expect(await settles(await open(valkey.host, valkey.port, { LOCK_TLS: 'verify' }))).toBeLessThan(SECONDS_MS)
   })
 
-  test('that refuses the connection fails within five seconds', async () => {
-    expect(await settles(await open('127.0.0.1', 1))).toBeLessThan(5_000)
+  test('that refuses the connection fails in seconds', async () => {
+    expect(await settles(await open('127.0.0.1', 1))).toBeLessThan(SECONDS_MS)
   })
 
   test('that comes back is used again by the same client', async () => {
