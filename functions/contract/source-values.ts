@@ -1,6 +1,13 @@
 import { SHARE_DECIMALS, SHARE_SUM_MAX_UNITS, SUM_TOLERANCE_MAX_UNITS } from './limits.ts'
 import { formatUnits } from './manifest.ts'
-import { type Refusal, refuse, type SourceRule } from './source-refusals.ts'
+import {
+  type Refusal,
+  refuse,
+  SOURCE_COLUMNS,
+  type SourceColumn,
+  type SourceRule,
+  type SourceRules,
+} from './source-refusals.ts'
 import type { PartyScheme, SumRule } from './words.ts'
 
 /**
@@ -109,6 +116,30 @@ export const readShare = (text: string): Share | Refusal => {
   if (units < 1 || units > SHARE_SUM_MAX_UNITS) return refuse('share-range', 'share', text)
   return { units, decimals: fraction.length }
 }
+
+/** One row, each of its columns read. */
+export type RowValues = {
+  readonly isrc: string
+  readonly right_type: string
+  readonly party_id: string
+  readonly share: Share
+}
+
+/** The same where a column may have been refused. */
+type RowRead = { readonly [Column in keyof RowValues]: RowValues[Column] | Refusal }
+
+/** Reads every column of a row. @param text of a column, as it is in the file */
+export const readRow = (text: (column: SourceColumn) => string, { partyScheme }: SourceRules): RowRead => ({
+  isrc: readIsrc(text('isrc')),
+  right_type: readRightType(text('right_type')),
+  party_id: readPartyId(text('party_id'), partyScheme),
+  share: readShare(text('share')),
+})
+
+export const isRefusal = (read: string | Share | Refusal): read is Refusal => typeof read === 'object' && 'rule' in read
+
+/** True where no column was refused. */
+export const isWhole = (read: RowRead): read is RowValues => !SOURCE_COLUMNS.some((column) => isRefusal(read[column]))
 
 /** The shares of one track and right type together. */
 export type ShareGroup = {

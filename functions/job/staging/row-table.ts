@@ -1,5 +1,6 @@
 import { DISTINCT_VALUES_MAX } from '../../contract/limits.ts'
 import type { Rows } from '../../contract/row-format.ts'
+import type { RowValues } from '../../contract/source-values.ts'
 import { isrcNumber, isrcText } from './isrc-number.ts'
 import { sortOrder } from './sort-order.ts'
 
@@ -81,15 +82,15 @@ export class RowTable {
     return this.#rightTypePool.count > this.#distinctMax ? 'right_type' : undefined
   }
 
-  add(isrc: string, rightType: string, party: string, units: number, decimals: number, line: number): void {
+  add({ isrc, right_type, party_id, share }: RowValues, line: number): void {
     const row = this.count
     if (row === this.#isrcs.length) this.#grow()
     this.#isrcs[row] = isrcNumber(isrc)
-    this.#rightTypes[row] = this.#rightTypePool.numberOf(rightType)
-    this.#parties[row] = this.#partyPool.numberOf(party)
-    this.#units[row] = units
+    this.#rightTypes[row] = this.#rightTypePool.numberOf(right_type)
+    this.#parties[row] = this.#partyPool.numberOf(party_id)
+    this.#units[row] = share.units
     this.#lines[row] = line
-    this.decimals = Math.max(this.decimals, decimals)
+    this.decimals = Math.max(this.decimals, share.decimals)
     this.count += 1
   }
 

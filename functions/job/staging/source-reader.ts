@@ -1,12 +1,11 @@
 import {
-  type Refusal,
   refuse,
   SOURCE_COLUMNS,
   type SourceColumn,
   type SourceRule,
   type SourceRules,
 } from '../../contract/source-refusals.ts'
-import { readIsrc, readPartyId, readRightType, readShare } from '../../contract/source-values.ts'
+import { isRefusal, isWhole, readRow } from '../../contract/source-values.ts'
 import { EndOfReading } from './csv-records.ts'
 import type { RowTable } from './row-table.ts'
 import type { SourceErrors } from './source-errors.ts'
@@ -76,12 +75,9 @@ export class SourceReader {
 
   #readRow(fields: readonly string[], line: number, header: Header): void {
     const { places } = header
-    const isrc = readIsrc(fields[places.isrc] ?? '')
-    const rightType = readRightType(fields[places.right_type] ?? '')
-    const party = readPartyId(fields[places.party_id] ?? '', this.#rules.partyScheme)
-    const share = readShare(fields[places.share] ?? '')
-    if (typeof isrc === 'string' && typeof rightType === 'string' && typeof party === 'string' && 'units' in share) {
-      this.#table.add(isrc, rightType, party, share.units, share.decimals, line)
+    const read = readRow((column) => fields[places[column]] ?? '', this.#rules)
+    if (isWhole(read)) {
+      this.#table.add(read, line)
       if (this.#table.overfull !== undefined) this.#refuseDistinct(this.#table.overfull, line, places)
       return
     }
@@ -89,25 +85,15 @@ export class SourceReader {
       this.#errors.add(refuse('blank-row', 'the row'), { line }, fields.join(','))
       return
     }
-    this.#refuseField(isrc, 'isrc', fields, line, places)
-    this.#refuseField(rightType, 'right_type', fields, line, places)
-    this.#refuseField(party, 'party_id', fields, line, places)
-    if (!('units' in share)) this.#refuseField(share, 'share', fields, line, places)
+    for (const field of SOURCE_COLUMNS) {
+      const refusal = read[field]
+      if (isRefusal(refusal))
+        this.#errors.add(refusal, { line, column: places[field] + 1, field }, fields[places[field]] ?? '')
+    }
   }
 
   #refuseDistinct(field: SourceColumn, line: number, places: Record<SourceColumn, number>): never {
     this.#errors.add(refuse('distinct-values', 'the column', field), { line, column: places[field] + 1, field }, '')
     throw new EndOfReading()
-  }
-
-  #refuseField(
-    read: string | Refusal,
-    field: SourceColumn,
-    fields: readonly string[],
-    line: number,
-    places: Record<SourceColumn, number>,
-  ): void {
-    if (typeof read === 'string') return
-    this.#errors.add(read, { line, column: places[field] + 1, field }, fields[places[field]] ?? '')
   }
 }

@@ -25,7 +25,11 @@ const { s3, put, remove, get } = useBucket(BUCKET)
 const source = () => {
   const table = new RowTable()
   for (let track = 0; track < CHUNKS; track++)
-    for (const party of ['A', 'B']) table.add(`KRA01260000${track}`, 'P', party, 33_330_000, 2, 1)
+    for (const party_id of ['A', 'B'])
+      table.add(
+        { isrc: `KRA01260000${track}`, right_type: 'P', party_id, share: { units: 33_330_000, decimals: 2 } },
+        1,
+      )
   return cutChunks(table.sorted(), 2)
 }
 const { manifest, body } = source()
