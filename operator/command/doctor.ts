@@ -10,7 +10,7 @@ export const addDoctor = (program: Command): void => {
   withRange(program.command('doctor'))
     .summary('find every disagreement and say what fixes it')
     .description(
-      'Looks for locks without a job, open jobs without a run or without progress, halted jobs, runs with an old fence, registered rows that do not match, unpublished and refused events, staged sources that are half there or lost, a wrong schema or local_infile, and services out of reach; and says for each the one command that mends it. It changes nothing. Every row of the months is counted, so a long range takes a while.',
+      'Looks for locks without a job, open jobs without a run or without progress, halted jobs, runs with an old fence, registered rows that do not match, unpublished and refused events, staged sources that are half there or lost, a wrong schema or local_infile, and services out of reach; and says for each the one command that fixes it. It changes nothing. Every row of the months is counted, so a long range takes a while.',
     )
     .addHelpText('after', '\nExamples:\n  sharelock doctor\n  sharelock doctor --month 2026-10 --json')
     .action(

@@ -1,4 +1,4 @@
-/** What stands behind the number of hours, of minutes and of seconds. */
+/** What comes after the number of hours, of minutes and of seconds. */
 type Units = readonly [hours: string, minutes: string, seconds: string]
 
 /** Writes seconds as people say them in one language: the largest unit they fill, and the next smaller one. */

@@ -79,7 +79,7 @@ const executionStopped: Blow = {
     killSandboxes(testbed, step)
     await testbed.stack.lambda.settled()
   },
-  again: 'succeeds, from where it stood',
+  again: 'succeeds, from where it was',
   resume: (testbed, { slice, digest }) => startRun(testbed, slice, { staged: digest }),
 }
 

@@ -16,7 +16,7 @@ export type Reader = {
 }
 
 /**
- * Can run one statement that may be repeated. `affectedRows` counts changed, not merely matched, rows.
+ * Can run one statement that may be repeated. `affectedRows` counts the rows that changed, not all that matched.
  * What must happen together with something else takes a `Tx`.
  */
 export type Changer = {

@@ -26,7 +26,7 @@ export type Trial = {
   /** Names of the executions that worked on the slice. */
   readonly runs: string[]
   /** What goes on beside the run and has to end before anything is judged: late answers, second runs. */
-  readonly late: Promise<unknown>[]
+  readonly lateCalls: Promise<unknown>[]
   /** Puts right what the moment itself needed to be broken. */
   repair: () => Promise<void>
   readonly violations: string[]
@@ -117,7 +117,7 @@ export const orEnd = async ({ on }: Trial, arn: string, what: Promise<unknown>):
 
 /** Waits, but not for ever: what is waited for may wait for the fault's end itself. */
 export const atMost = async (ms: number, what: Promise<unknown>): Promise<void> => {
-  const { promise: late, resolve } = Promise.withResolvers<void>()
+  const { promise: expired, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, ms)
-  await Promise.race([what, late]).finally(() => clearTimeout(timer))
+  await Promise.race([what, expired]).finally(() => clearTimeout(timer))
 }

@@ -47,7 +47,7 @@ const setUp = async (lab: FaultLab, fault: Fault, moment: Moment): Promise<Trial
       arn: '',
       call: undefined,
       runs: [],
-      late: [],
+      lateCalls: [],
       violations: [],
       files: [file],
       oldFingerprint,
@@ -107,7 +107,7 @@ const play = async (fault: Fault, trial: Trial): Promise<Ended> => {
   else trial.violations.push(`the moment never came: the run ended as ${end.status} ${end.error ?? ''} ${end.cause}`)
   await fault.heal?.(trial, end)
   await trial.repair()
-  await atMost(LATE_MS_MAX, Promise.all(trial.late))
+  await atMost(LATE_MS_MAX, Promise.all(trial.lateCalls))
   await quiet(trial)
   return end
 }

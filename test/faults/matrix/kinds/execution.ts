@@ -99,11 +99,11 @@ const redriven: Fault = {
   suits: ({ inChunk }) => !inChunk,
   strike: async (trial, at) => {
     await trial.on.stop(trial.arn)
-    trial.late.push(answerOf(trial.on, at.pid))
+    trial.lateCalls.push(answerOf(trial.on, at.pid))
   },
   heal: async (trial) => {
     const { call } = trial
-    await atMost(END_MS_MAX, Promise.all(trial.late))
+    await atMost(END_MS_MAX, Promise.all(trial.lateCalls))
     await trial.on.stack.lambda.settled()
     // Stopped behind MarkRegistered, a run leaves its lock to the TTL.
     trial.violations.push(...(await letLockExpire(trial.lab, trial.slice, trial.runs)))
@@ -152,7 +152,7 @@ const scheduledTwice: Fault = {
     await on.put(`incoming/${slice.distributor}/${slice.month}.csv`, files[0]?.csv ?? '')
   },
   begin: async (trial) => {
-    trial.late.push(deliver(trial))
+    trial.lateCalls.push(deliver(trial))
     return await waitForStart(trial)
   },
   strike: async (trial) => await deliver(trial),

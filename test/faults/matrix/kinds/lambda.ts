@@ -37,7 +37,7 @@ const overtaken: Fault = {
   suits: () => true,
   strike: async (trial, at) => {
     at.freeze()
-    trial.late.push(answerOf(trial.on, at.pid))
+    trial.lateCalls.push(answerOf(trial.on, at.pid))
     await expireLock(trial)
   },
   beside: async (trial, at) => {
@@ -57,7 +57,7 @@ const outlived: Fault = {
   suits: ({ id }) => ALONE.includes(id),
   strike: async (trial, at) => {
     at.freeze()
-    trial.late.push(answerOf(trial.on, at.pid))
+    trial.lateCalls.push(answerOf(trial.on, at.pid))
     await expireLock(trial)
   },
   beside: async (trial, at) => {
@@ -71,7 +71,7 @@ const twice: Fault = {
   title: 'Lambda run twice at once',
   suits: () => true,
   strike: (trial, at) => {
-    trial.late.push(callAgain(trial.on, hitCall(trial, at)))
+    trial.lateCalls.push(callAgain(trial.on, hitCall(trial, at)))
   },
 }
 
@@ -81,7 +81,7 @@ const timedOut: Fault = {
   suits: () => true,
   strike: (trial, at) => {
     at.freeze()
-    trial.late.push(answerOf(trial.on, at.pid))
+    trial.lateCalls.push(answerOf(trial.on, at.pid))
     trial.on.stack.lambda.sandboxes.find((one) => one.pid === at.pid)?.timeOut()
   },
   beside: async (trial, at) => {

@@ -101,7 +101,7 @@ const nextFile = async (trial: Trial): Promise<ShareFile | undefined> => {
 /** The first run goes on where the second one is held, and is waited for. */
 const meet = async (trial: Trial, frozen: Statement | FaultTarget): Promise<string> => {
   const answered = answerOf(trial.on, frozen.pid)
-  trial.late.push(answered)
+  trial.lateCalls.push(answered)
   const { second } = OVERTAKEN[trial.moment.id] ?? {}
   if (second === undefined) throw new Error(`Nobody is overtaken at ${trial.moment.id}`)
   const reached = holdNext(trial, second, async () => {

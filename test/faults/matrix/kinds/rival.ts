@@ -40,7 +40,7 @@ const deadlock: Fault = {
     await rival.query('insert into audit_write (kind) select "ballast" from share_ratio limit ?', [BALLAST_ROWS])
     await rival.query('select 1 from job_chunk where job_id = ? for update', [job])
     const closing = rival.query('select 1 from job where id = ? for update', [job])
-    trial.late.push(
+    trial.lateCalls.push(
       closing.then(
         () => end(rival),
         (error: Error) => {
@@ -57,7 +57,7 @@ const RAISING = ['plan-delete', 'mark-deleted', 'begin-registering', 'mark-regis
 const hold = async (trial: Trial, job: number, ms: number): Promise<void> => {
   const rival = await openRival(trial.on)
   await rival.query('select 1 from job where id = ? for update', [job])
-  trial.late.push(pause(ms).then(() => end(rival)))
+  trial.lateCalls.push(pause(ms).then(() => end(rival)))
 }
 
 const lockTimeout: Fault = {

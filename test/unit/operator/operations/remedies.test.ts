@@ -44,7 +44,7 @@ describe('the remedy of', () => {
     )
   })
 
-  test('an answer that no run ends by stands behind it, for the slice that was asked about', () => {
+  test('an answer that no run ends by comes after it, for the slice that was asked about', () => {
     expect(ofFailure('NotLocked', 'It is not locked.', SLICE).message).toBe(
       'It is not locked. See what there is of the slice: sharelock show --distributor ARIA --month 2026-10',
     )
