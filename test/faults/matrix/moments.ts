@@ -24,7 +24,7 @@ export type Moment = {
 const at = (sql: RegExp, when: Place['when'] = 'after', skip = 0): Place => ({ on: 'database', sql, when, skip })
 
 const MARK = /^update job_chunk set marked_at/
-const HEAD = /from job where .* order by fence desc/
+const HEAD = /order by (j\.)?fence desc/
 
 /** In the middle of each task: its first effect is there, and it does not know. */
 const IN_TASK: Record<TaskName, Place> = {
