@@ -17,7 +17,7 @@ export type End = 'Rejected' | 'Refused' | 'Superseded' | 'Halted'
 export type Ends = { readonly staging: End; readonly later: End }
 
 /** The operator's exit kind where a call is answered with the failure, or a run is refused by it. */
-export type FailureExit = 'Failed' | 'Usage' | 'Rejected' | 'Busy' | 'Halted' | 'Unreachable' | 'NotFound' | 'PlanMoved'
+type FailureExit = 'Failed' | 'Usage' | 'Rejected' | 'Busy' | 'Halted' | 'Unreachable' | 'NotFound' | 'PlanMoved'
 
 /** A command that a remedy may name; `goOn` resumes the open job, or starts where none is open. */
 export type RemedyCommand =

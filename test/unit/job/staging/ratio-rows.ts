@@ -16,7 +16,7 @@ export const csvOf = (rows: readonly Row[]): string =>
   HEADER + rows.map((row) => `${row.isrc},${row.rightType},${row.party},${decimal(row.units)}\n`).join('')
 
 /** MySQL's comparison under ascii_bin: the shorter value is padded with spaces, then bytes are compared. */
-export const compareAsMysql = (a: string, b: string): number => {
+const compareAsMysql = (a: string, b: string): number => {
   const length = Math.max(a.length, b.length)
   return Buffer.compare(Buffer.from(a.padEnd(length, ' ')), Buffer.from(b.padEnd(length, ' ')))
 }
@@ -25,9 +25,9 @@ export const compareKeys = (a: Row, b: Row): number =>
   compareAsMysql(a.isrc, b.isrc) || compareAsMysql(a.rightType, b.rightType) || compareAsMysql(a.party, b.party)
 
 export const isrc = fc.stringMatching(/^[A-Z]{2}[A-Z0-9]{3}[0-9]{7}$/)
-export const fewIsrcs = fc.constantFrom('KRA012600001', 'KRA012600002', 'KRA0A2600001', 'AZZZZ9999999', 'KRA112600001')
+const fewIsrcs = fc.constantFrom('KRA012600001', 'KRA012600002', 'KRA0A2600001', 'AZZZZ9999999', 'KRA112600001')
 
-export const row: fc.Arbitrary<Row> = fc.record({
+const row: fc.Arbitrary<Row> = fc.record({
   isrc: fc.oneof(isrc, fewIsrcs),
   rightType: fc.oneof(fc.constantFrom('P', 'P-', 'P0', 'PA', 'P_'), fc.stringMatching(/^[A-Z0-9_-]{1,20}$/)),
   party: fc.oneof(fc.constantFrom('A', 'A.', 'A-', 'a', 'A0', 'AA'), fc.stringMatching(/^[A-Za-z0-9._-]{1,20}$/)),

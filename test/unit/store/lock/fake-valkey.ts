@@ -43,7 +43,7 @@ export class FakeValkey {
 }
 
 /** `*2\r\n$3\r\nGET\r\n$1\r\nk\r\n` -> [['get', 'k']]; a command of a test arrives whole. */
-export const commandsOf = (text: string): string[][] =>
+const commandsOf = (text: string): string[][] =>
   text
     .split(/^\*\d+\r\n/m)
     .filter((part) => part !== '')
