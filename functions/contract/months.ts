@@ -1,5 +1,5 @@
-import { SLICE_MONTHS_MAX } from './limits.ts'
 import { seoulTime } from './seoul-time.ts'
+import { SLICE_MONTHS_MAX } from './support-limits.ts'
 
 /* Settlement months, each written as `YYYY-MM`. */
 

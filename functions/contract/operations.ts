@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { CALLER_CHARS_MAX, SLICE_MONTHS_MAX } from './limits.ts'
+import { CALLER_CHARS_MAX } from './limits.ts'
 import { DistributorCode, Execution, Month } from './messages.ts'
 import { isMonthRange } from './months.ts'
+import { SLICE_MONTHS_MAX } from './support-limits.ts'
 import { PARTY_SCHEMES, SUM_RULES } from './words.ts'
 
 const overMonths = <Question extends 'slices' | 'checks'>(question: Question) =>

@@ -1,4 +1,4 @@
-import { SHARE_DECIMALS } from './limits.ts'
+import { SHARE_DECIMALS } from './source-limits.ts'
 
 /*
  * One row of a month, as it travels: the columns of a delivered file, a line of a staged object, LOAD DATA, the table's key

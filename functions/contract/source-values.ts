@@ -1,5 +1,5 @@
-import { SHARE_DECIMALS, SHARE_SUM_MAX_UNITS, SUM_TOLERANCE_MAX_UNITS } from './limits.ts'
 import { formatUnits } from './manifest.ts'
+import { SHARE_DECIMALS, SHARE_SUM_MAX_UNITS, SUM_TOLERANCE_MAX_UNITS } from './source-limits.ts'
 import {
   type Refusal,
   refuse,

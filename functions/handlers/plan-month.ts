@@ -1,4 +1,4 @@
-import { PlanMonthInput } from '../contract/messages.ts'
+import { PlanMonthInput } from '../contract/month-messages.ts'
 import { planMonth } from '../job/plan-month.ts'
 import { task } from '../job/task.ts'
 

@@ -1,4 +1,4 @@
-import { SweepInput } from '../contract/messages.ts'
+import { SweepInput } from '../contract/month-messages.ts'
 import { sweep } from '../job/sweep.ts'
 import { task } from '../job/task.ts'
 

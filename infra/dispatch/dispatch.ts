@@ -28,7 +28,8 @@ import { DISPATCHER } from '../../functions/contract/dispatched.ts'
 import { TASK_MARGIN_S } from '../../functions/contract/limits.ts'
 import { SUPPORT } from '../../functions/contract/tasks.ts'
 import type { StageConfig } from '../config/config.ts'
-import { PLANNING, START_OUTAGE, toRetryProps } from '../machine/retries.ts'
+import { toRetryProps } from '../machine/retries.ts'
+import { PLANNING, START_OUTAGE } from './retries.ts'
 
 export type DispatchProps = {
   readonly config: StageConfig

@@ -44,7 +44,7 @@ export const LAMBDA_ERRORS = [
  * `Sandbox.Timedout` or `Runtime.ExitError` where Lambda's reply carries an error type of its own; `States.Timeout` is
  * the task's own clock. How far the attempt came is unknown, which is safe to retry only because every task may run twice.
  */
-const CRASH_ERRORS = ['Lambda.Unknown', 'Sandbox.Timedout', 'Runtime.ExitError', 'States.Timeout'] as const
+export const CRASH_ERRORS = ['Lambda.Unknown', 'Sandbox.Timedout', 'Runtime.ExitError', 'States.Timeout'] as const
 
 /**
  * A chunk loop that stopped between two chunks because its Lambda's time was nearly up. Nothing is wrong, so it goes on
@@ -167,39 +167,6 @@ export const HALT: RetryPolicy = {
   backoffRate: 2,
   delayMaxS: 120,
   retriesMax: 20,
-  jitter: true,
-}
-
-/**
- * Step Functions itself refused a start. ExecutionAlreadyExists is not among these: a name that was used is an answer,
- * and not a fault. Full jitter, since the lanes of a dispatch are throttled together.
- */
-export const START_OUTAGE: RetryPolicy = {
-  errors: [
-    'StepFunctions.ThrottlingException',
-    'StepFunctions.ExecutionLimitExceededException',
-    'StepFunctions.ServiceUnavailableException',
-    'StepFunctions.InternalServerException',
-    'StepFunctions.SdkClientException',
-    'States.Timeout',
-  ],
-  intervalS: 2,
-  backoffRate: 2,
-  delayMaxS: 60,
-  retriesMax: 8,
-  jitter: true,
-}
-
-/**
- * Planning a month changes nothing, and without a plan nothing of the month starts: it is retried through whatever
- * outage there is, for an hour or so (21 delays of up to five minutes, half of it on average), before it fails.
- */
-export const PLANNING: RetryPolicy = {
-  errors: [...failuresOf('transient'), ...LAMBDA_ERRORS, ...CRASH_ERRORS],
-  intervalS: 5,
-  backoffRate: 2,
-  delayMaxS: 300,
-  retriesMax: 24,
   jitter: true,
 }
 

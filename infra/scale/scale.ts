@@ -1,13 +1,7 @@
 import { planItems } from '../../functions/contract/chunks.ts'
-import {
-  CHUNK_ROWS_MAX,
-  HISTORY_EVENTS_MAX,
-  LOCK_TTL_MS,
-  PAYLOAD_BYTES_MAX,
-  SOURCE_BYTES_MAX,
-  SOURCE_ROWS_MAX,
-} from '../../functions/contract/limits.ts'
+import { CHUNK_ROWS_MAX, HISTORY_EVENTS_MAX, LOCK_TTL_MS, PAYLOAD_BYTES_MAX } from '../../functions/contract/limits.ts'
 import { count } from '../../functions/contract/numbers.ts'
+import { SOURCE_BYTES_MAX, SOURCE_ROWS_MAX } from '../../functions/contract/source-limits.ts'
 import { TASKS, type TaskName } from '../../functions/contract/tasks.ts'
 
 /*

@@ -1,46 +1,14 @@
 import { Duration } from 'aws-cdk-lib'
-import type { IMetric } from 'aws-cdk-lib/aws-cloudwatch'
-import type { IQueue } from 'aws-cdk-lib/aws-sqs'
 import type { IStateMachine } from 'aws-cdk-lib/aws-stepfunctions'
 import { LOCK_TTL_MS } from '../../functions/contract/limits.ts'
-import type { AwsStage } from '../config/config.ts'
-import type { Deployed } from '../data/stores.ts'
-import { database, emitted, lockNodes, over } from './metrics.ts'
-
-/** What the alarms look at, besides the handlers' own metrics. */
-export type Watched = {
-  readonly config: AwsStage
-  readonly deployed: Deployed
-  readonly jobMachine: IStateMachine
-  readonly dispatchMachine: IStateMachine
-  readonly scheduleDeadLetters: IQueue
-  readonly haltDeadLetters: IQueue
-  readonly sweepFailures: IQueue
-}
-
-/** One alarm. Its name is also its heading in docs/runbook.md. */
-export type AlarmSpec = {
-  readonly name: string
-  /** A sentence for the one who is woken. */
-  readonly meaning: string
-  readonly metric: IMetric
-  readonly threshold: number
-  /** Periods in a row; one if absent. */
-  readonly periods?: number
-  readonly below?: true
-  /** Silence is the fault. */
-  readonly missingIsBad?: true
-}
+import { type AlarmSpec, CPU_HIGH_PERCENT, HALF_HOUR_PERIODS, type Watched } from './alarm-spec.ts'
+import { databaseAlarms } from './database-alarms.ts'
+import { emitted, lockNodes, over } from './metrics.ts'
 
 /** A lock is extended at every chunk's begin; one that reaches three quarters of its life in between is nearly lost. */
 const LOCK_OLD_MS = (LOCK_TTL_MS * 3) / 4
-const STORAGE_LOW_GIB = 10
-const STORAGE_LOW_SHARE = 0.1
-const CONNECTIONS_HIGH_SHARE = 0.8
-const CPU_HIGH_PERCENT = 90
 const LOCK_MEMORY_HIGH_PERCENT = 70
 const DAY_PERIODS = 24
-const HALF_HOUR_PERIODS = 6
 
 const HOUR = Duration.hours(1)
 
@@ -187,37 +155,10 @@ const triggers = (watched: Watched): AlarmSpec[] => {
   ]
 }
 
-const databases = ({ config, deployed }: Watched): AlarmSpec[] => {
-  const { database: values } = config
-  const storageGib = values.kind === 'new' ? values.storageGib * STORAGE_LOW_SHARE : 0
-  return [
-    {
-      name: 'database-storage',
-      meaning: 'The database has little storage left, although it grows by itself up to its maximum.',
-      metric: database(deployed, 'FreeStorageSpace', 'Minimum'),
-      threshold: Math.max(STORAGE_LOW_GIB, storageGib) * 1_024 ** 3,
-      below: true,
-    },
-    {
-      name: 'database-connections',
-      meaning: 'Connections come near max_connections; above it, everybody is refused.',
-      metric: database(deployed, 'DatabaseConnections', 'Maximum'),
-      threshold: Math.floor(CONNECTIONS_HIGH_SHARE * values.maxConnections),
-    },
-    {
-      name: 'database-cpu',
-      meaning: 'The database is busy for half an hour.',
-      metric: database(deployed, 'CPUUtilization', 'Average'),
-      threshold: CPU_HIGH_PERCENT,
-      periods: HALF_HOUR_PERIODS,
-    },
-  ]
-}
-
 /** Every alarm of a stage. */
 export const alarmTable = (watched: Watched): AlarmSpec[] => [
   ...jobs(watched),
   ...locks(watched),
   ...triggers(watched),
-  ...databases(watched),
+  ...databaseAlarms(watched),
 ]

@@ -12,7 +12,8 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
 import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns'
 import { Construct } from 'constructs'
 import type { MetricName } from '../../functions/contract/metrics.ts'
-import { type AlarmSpec, alarmTable, type Watched } from './alarm-table.ts'
+import type { AlarmSpec, Watched } from './alarm-spec.ts'
+import { alarmTable } from './alarm-table.ts'
 import { database, emitted, lockNodes, rowsPerSecond } from './metrics.ts'
 
 const comparison = ({ below }: AlarmSpec): ComparisonOperator =>

@@ -1,7 +1,7 @@
 import { executionNameOf } from '../../functions/contract/execution.ts'
-import { AFTER_MAX } from '../../functions/contract/limits.ts'
 import type { Expectation, SeenHead } from '../../functions/contract/messages.ts'
 import type { JobReport, SliceReport } from '../../functions/contract/reports.ts'
+import { AFTER_MAX } from '../../functions/contract/support-limits.ts'
 import type { SliceName } from '../../functions/contract/words.ts'
 import { sliceName } from '../../functions/contract/words.ts'
 import { OperationError } from './operation-error.ts'

@@ -1,6 +1,6 @@
 import { isFailure } from '../../functions/contract/failures.ts'
-import { SLICE_JOBS_SHOWN } from '../../functions/contract/limits.ts'
 import type { JobReport, SliceReport } from '../../functions/contract/reports.ts'
+import { SLICE_JOBS_SHOWN } from '../../functions/contract/support-limits.ts'
 import type { SliceName } from '../../functions/contract/words.ts'
 import { sliceName } from '../../functions/contract/words.ts'
 import { openSource } from '../../functions/store/s3/uploaded.ts'

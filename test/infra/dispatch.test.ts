@@ -3,15 +3,14 @@ import { StateMachine, type StateMachineDefinition } from 'aws-local-stepfunctio
 import { beforeAll, describe, expect, test } from 'vitest'
 import { dispatchedName, dispatchedRun } from '../../functions/contract/dispatched.ts'
 import {
-  DISPATCH_TRIES_MAX,
-  DISTRIBUTORS_MAX,
   EXECUTION_NAME_CHARS_MAX,
   HISTORY_EVENTS_MAX,
   PAYLOAD_BYTES_MAX,
-  REASON_CHARS_MAX,
   TASK_MARGIN_S,
 } from '../../functions/contract/limits.ts'
-import { ExecutionInput, PlanMonthInput, type PlanMonthOutput } from '../../functions/contract/messages.ts'
+import { ExecutionInput } from '../../functions/contract/messages.ts'
+import { PlanMonthInput, type PlanMonthOutput } from '../../functions/contract/month-messages.ts'
+import { DISPATCH_TRIES_MAX, DISTRIBUTORS_MAX, REASON_CHARS_MAX } from '../../functions/contract/support-limits.ts'
 import { SUPPORT } from '../../functions/contract/tasks.ts'
 import { fail } from './engine.ts'
 import { allStates, type Definition, definitionOf, jobTemplate } from './synth.ts'

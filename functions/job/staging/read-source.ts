@@ -1,7 +1,7 @@
+import { CHUNK_ROWS_MAX, TRACK_ROWS_MAX } from '../../contract/limits.ts'
 import {
   BLANK_LINES_FREE,
   BLANK_LINES_PER_RECORD,
-  CHUNK_ROWS_MAX,
   COLUMNS_MAX,
   DISTINCT_VALUES_MAX,
   ERRORS_COUNTED_MAX,
@@ -11,8 +11,7 @@ import {
   REJECT_ERRORS_MAX,
   SOURCE_BYTES_MAX,
   SOURCE_ROWS_MAX,
-  TRACK_ROWS_MAX,
-} from '../../contract/limits.ts'
+} from '../../contract/source-limits.ts'
 import { type Rejection, refuse, type SourceRules } from '../../contract/source-refusals.ts'
 import { checkRows } from './check-rows.ts'
 import { readRecords } from './csv-records.ts'

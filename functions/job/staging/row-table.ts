@@ -1,5 +1,5 @@
-import { DISTINCT_VALUES_MAX } from '../../contract/limits.ts'
 import type { Rows } from '../../contract/row-format.ts'
+import { DISTINCT_VALUES_MAX } from '../../contract/source-limits.ts'
 import type { RowValues } from '../../contract/source-values.ts'
 import { isrcNumber, isrcText } from './isrc-number.ts'
 import { sortOrder } from './sort-order.ts'

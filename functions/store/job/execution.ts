@@ -1,6 +1,7 @@
 import { executionNameOf } from '../../contract/execution.ts'
 import { Failure } from '../../contract/failures.ts'
-import { EXECUTION_NAME_CHARS_MAX, UNLOCKED_DAYS } from '../../contract/limits.ts'
+import { EXECUTION_NAME_CHARS_MAX } from '../../contract/limits.ts'
+import { UNLOCKED_DAYS } from '../../contract/support-limits.ts'
 import { holderOf } from '../lock/holder.ts'
 import type { Reader, Tx } from '../mysql/tx.ts'
 

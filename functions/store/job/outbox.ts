@@ -5,7 +5,7 @@ import {
   OUTBOX_ASIDE_S,
   OUTBOX_ERROR_CHARS_MAX,
   PUBLISH_EVENTS_MAX,
-} from '../../contract/limits.ts'
+} from '../../contract/support-limits.ts'
 import type { EventType } from '../../contract/words.ts'
 import type { Changer, Reader, Tx } from '../mysql/tx.ts'
 

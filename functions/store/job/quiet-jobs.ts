@@ -1,4 +1,4 @@
-import { SWEEP_JOBS_MAX, SWEEP_QUIET_S } from '../../contract/limits.ts'
+import { SWEEP_JOBS_MAX, SWEEP_QUIET_S } from '../../contract/support-limits.ts'
 import type { Reader } from '../mysql/tx.ts'
 import { SAME_START_MS } from './execution.ts'
 import { NAMED_JOB_COLUMNS, type NamedJob } from './row.ts'

@@ -1,7 +1,7 @@
 import { type DatabaseFacts, lacksOf } from '../../contract/database-needs.ts'
 import { Failure } from '../../contract/failures.ts'
-import { REFUSED_EVENTS_SHOWN } from '../../contract/limits.ts'
 import type { Checks } from '../../contract/reports.ts'
+import { REFUSED_EVENTS_SHOWN } from '../../contract/support-limits.ts'
 import type { LentDatabase } from '../mysql/database.ts'
 import { isoTime } from '../mysql/time.ts'
 import { statement } from '../mysql/transaction.ts'

@@ -1,6 +1,6 @@
-import { SLICE_JOBS_SHOWN } from '../../../functions/contract/limits.ts'
 import { sliceOptions } from '../../../functions/contract/remedies.ts'
 import type { Deployment, JobReport } from '../../../functions/contract/reports.ts'
+import { SLICE_JOBS_SHOWN } from '../../../functions/contract/support-limits.ts'
 import type { SliceName } from '../../../functions/contract/words.ts'
 import { sliceName } from '../../../functions/contract/words.ts'
 import type { Clients } from '../clients.ts'

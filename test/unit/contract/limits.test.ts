@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import * as limits from '../../../functions/contract/limits.ts'
+import * as source from '../../../functions/contract/source-limits.ts'
+import * as support from '../../../functions/contract/support-limits.ts'
 import { SUPPORT, TASKS } from '../../../functions/contract/tasks.ts'
 
 /** What must stay true between the numbers, even if somebody changes one of them. */
@@ -38,7 +40,7 @@ describe('the numbers fit each other', () => {
     const publishMs = limits.PUBLISH_BUDGET_MS + limits.TOPIC_CALL_TIMEOUT_MS
     expect(publishMs).toBeLessThanOrEqual(20_000)
     expect(publishMs + statementMs + limits.ANSWER_RESERVE_MS).toBeLessThan(TASKS.PublishEvents.lambdaTimeoutS * 1_000)
-    expect(publishMs).toBeLessThan(limits.SWEEP_RESERVE_MS)
+    expect(publishMs).toBeLessThan(support.SWEEP_RESERVE_MS)
   })
 
   test('a chunk task does work before it stops for time', () => {
@@ -84,7 +86,7 @@ describe('the numbers fit each other', () => {
 
   test('an event fits into one message, whatever its texts are', () => {
     const [texts, bytesPerCharMax] = [8, 6]
-    expect(texts * bytesPerCharMax * limits.EVENT_TEXT_CHARS_MAX).toBeLessThan(limits.EVENT_BYTES_MAX / 2)
+    expect(texts * bytesPerCharMax * support.EVENT_TEXT_CHARS_MAX).toBeLessThan(support.EVENT_BYTES_MAX / 2)
   })
 
   test('a track fits into a chunk', () => {
@@ -93,21 +95,21 @@ describe('the numbers fit each other', () => {
 
   test('an execution outlasts several waits for a held lock, and a file may be as large as one upload', () => {
     expect(limits.EXECUTION_TIMEOUT_S * 1_000).toBeGreaterThan(10 * limits.LOCK_TTL_MS)
-    expect(limits.SOURCE_BYTES_MAX).toBe(5_368_709_120)
+    expect(source.SOURCE_BYTES_MAX).toBe(5_368_709_120)
   })
 
   test('no structure of the stage comes to a limit of the language before a limit of ours', () => {
     // A Map throws a RangeError at 2^24 entries; row numbers and lines are kept in 32 bits.
-    expect(limits.DISTINCT_VALUES_MAX).toBeLessThan(2 ** 23)
-    const blank = limits.BLANK_LINES_FREE + limits.BLANK_LINES_PER_RECORD * limits.SOURCE_ROWS_MAX
-    expect(limits.SOURCE_ROWS_MAX + blank).toBeLessThan(2 ** 32)
+    expect(source.DISTINCT_VALUES_MAX).toBeLessThan(2 ** 23)
+    const blank = source.BLANK_LINES_FREE + source.BLANK_LINES_PER_RECORD * source.SOURCE_ROWS_MAX
+    expect(source.SOURCE_ROWS_MAX + blank).toBeLessThan(2 ** 32)
   })
 
   test('a bomb is refused early, and errors are shown before their count ends', () => {
     // gzip can do 1,032: the limit is below it, and far above what CSV of shares comes to.
-    expect(limits.EXPANSION_MAX).toBeLessThan(1_032 / 2)
-    expect(limits.EXPANSION_FREE_BYTES).toBeLessThan(limits.SOURCE_BYTES_MAX / 10)
-    expect(limits.REJECT_ERRORS_MAX).toBeLessThan(limits.ERRORS_COUNTED_MAX)
+    expect(source.EXPANSION_MAX).toBeLessThan(1_032 / 2)
+    expect(source.EXPANSION_FREE_BYTES).toBeLessThan(source.SOURCE_BYTES_MAX / 10)
+    expect(source.REJECT_ERRORS_MAX).toBeLessThan(source.ERRORS_COUNTED_MAX)
   })
 
   test("every Lambda ends within AWS's 15 minutes", () => {

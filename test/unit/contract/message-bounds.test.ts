@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { Manifest } from '../../../functions/contract/manifest.ts'
 import * as messages from '../../../functions/contract/messages.ts'
+import * as monthMessages from '../../../functions/contract/month-messages.ts'
 import { DIGEST, execution, full, guarded, head, life, lock, manifest, request, slice, staged } from './messages.ts'
 
 /** Values at the edges of what a field may hold: the last that is taken, the first that is not. */
@@ -79,19 +80,20 @@ const EDGES: readonly (readonly [string, (value: never) => boolean, readonly unk
   ],
   [
     'the months back',
-    (monthsBack: unknown) => messages.PlanMonthInput.safeParse({ request: { month: '2026-10' }, monthsBack }).success,
+    (monthsBack: unknown) =>
+      monthMessages.PlanMonthInput.safeParse({ request: { month: '2026-10' }, monthsBack }).success,
     [0, 1, 12],
     [-1, 13],
   ],
   [
     'a scheduled time',
-    (scheduledAt: unknown) => messages.MonthRequest.safeParse({ scheduledAt }).success,
+    (scheduledAt: unknown) => monthMessages.MonthRequest.safeParse({ scheduledAt }).success,
     ['2026-11-09T17:00:00Z', '2026-11-10T02:00:00+09:00'],
     ['2026-11-09', '2026-11-09T17:00:00'],
   ],
   [
     'the day of the month',
-    (registeredByDay: unknown) => messages.SweepInput.safeParse({ registeredByDay, monthsBack: 1 }).success,
+    (registeredByDay: unknown) => monthMessages.SweepInput.safeParse({ registeredByDay, monthsBack: 1 }).success,
     [1, 2, 31],
     [0, 32],
   ],

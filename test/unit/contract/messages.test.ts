@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { z } from 'zod'
 import { Manifest } from '../../../functions/contract/manifest.ts'
 import * as messages from '../../../functions/contract/messages.ts'
+import * as monthMessages from '../../../functions/contract/month-messages.ts'
 import {
   DIGEST,
   detail,
@@ -39,14 +40,14 @@ const DOORS: readonly (readonly [string, z.ZodType, object])[] = [
   ['ReleaseLockInput', messages.ReleaseLockInput, { slice, lock }],
   ['PublishEventsInput', messages.PublishEventsInput, { job }],
   ['HaltJobInput, from the Catch', messages.HaltJobInput, fromCatch],
-  ['PlanMonthInput, of a month', messages.PlanMonthInput, { request: { month: '2026-10' }, monthsBack: 1 }],
+  ['PlanMonthInput, of a month', monthMessages.PlanMonthInput, { request: { month: '2026-10' }, monthsBack: 1 }],
   [
     'PlanMonthInput, of the schedule',
-    messages.PlanMonthInput,
+    monthMessages.PlanMonthInput,
     { request: { scheduledAt: '2026-11-09T17:00:00Z' }, monthsBack: 1 },
   ],
-  ['PlanMonthOutput', messages.PlanMonthOutput, month],
-  ['SweepInput', messages.SweepInput, { registeredByDay: 12, monthsBack: 1 }],
+  ['PlanMonthOutput', monthMessages.PlanMonthOutput, month],
+  ['SweepInput', monthMessages.SweepInput, { registeredByDay: 12, monthsBack: 1 }],
   ['Manifest', Manifest, manifest],
 ]
 
@@ -112,6 +113,6 @@ describe('the source of a request', () => {
 
   test('of no known form is told which forms there are', () => {
     expect(messages.Source.safeParse({}).error?.message).toContain('source is one of')
-    expect(messages.MonthRequest.safeParse({}).error?.message).toContain('the request is')
+    expect(monthMessages.MonthRequest.safeParse({}).error?.message).toContain('the request is')
   })
 })

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { SLICE_MONTHS_MAX } from '../../../functions/contract/limits.ts'
 import { addMonths, isMonthRange, monthAt, monthsFrom } from '../../../functions/contract/months.ts'
 import { seoulTime } from '../../../functions/contract/seoul-time.ts'
+import { SLICE_MONTHS_MAX } from '../../../functions/contract/support-limits.ts'
 
 const monthOfIndex = (index: number): string =>
   `${2000 + Math.floor(index / 12)}-${String((index % 12) + 1).padStart(2, '0')}`

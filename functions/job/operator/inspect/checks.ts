@@ -1,6 +1,6 @@
-import { OPEN_JOBS_SHOWN } from '../../../contract/limits.ts'
 import { monthsFrom } from '../../../contract/months.ts'
 import type { Checks, OpenJobCheck } from '../../../contract/reports.ts'
+import { OPEN_JOBS_SHOWN } from '../../../contract/support-limits.ts'
 import type { Slice } from '../../../contract/words.ts'
 import { activeDistributors } from '../../../store/distributor.ts'
 import type { NamedJob } from '../../../store/job/row.ts'

@@ -1,6 +1,6 @@
 import { Failure } from '../../../contract/failures.ts'
-import { SLICE_AUDIT_SHOWN, SLICE_JOBS_SHOWN } from '../../../contract/limits.ts'
 import type { SliceReport } from '../../../contract/reports.ts'
+import { SLICE_AUDIT_SHOWN, SLICE_JOBS_SHOWN } from '../../../contract/support-limits.ts'
 import type { Slice } from '../../../contract/words.ts'
 import { auditLines } from '../../../store/audit.ts'
 import { findDistributor } from '../../../store/distributor.ts'

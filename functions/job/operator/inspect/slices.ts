@@ -1,6 +1,6 @@
 import { Failure } from '../../../contract/failures.ts'
-import { SLICES_SHOWN_MAX } from '../../../contract/limits.ts'
 import type { SliceLine } from '../../../contract/reports.ts'
+import { SLICES_SHOWN_MAX } from '../../../contract/support-limits.ts'
 import type { NamedJob } from '../../../store/job/row.ts'
 import { lineOf, newestJobs } from '../../../store/job/slice-lines.ts'
 import { reading } from '../../../store/mysql/transaction.ts'

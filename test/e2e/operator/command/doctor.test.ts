@@ -1,6 +1,6 @@
 import { DeleteObjectCommand } from '@aws-sdk/client-s3'
 import { expect, test } from 'vitest'
-import { EVENT_BYTES_MAX } from '../../../../functions/contract/limits.ts'
+import { EVENT_BYTES_MAX } from '../../../../functions/contract/support-limits.ts'
 import { holdTask } from '../../../support/faults.ts'
 import { jobsOf } from '../../../support/invariants.ts'
 import { call, named, useOperator } from '../../../support/operator.ts'

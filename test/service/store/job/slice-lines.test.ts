@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { SLICES_SHOWN_MAX } from '../../../../functions/contract/limits.ts'
+import { SLICES_SHOWN_MAX } from '../../../../functions/contract/support-limits.ts'
 import { openJob } from '../../../../functions/job/open-job.ts'
 import { slices } from '../../../../functions/job/operator/inspect/slices.ts'
 import { auditLines } from '../../../../functions/store/audit.ts'

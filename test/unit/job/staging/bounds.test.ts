@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { BLANK_LINES_FREE, ERRORS_COUNTED_MAX, RECORD_CHARS_MAX } from '../../../../functions/contract/limits.ts'
+import { BLANK_LINES_FREE, ERRORS_COUNTED_MAX, RECORD_CHARS_MAX } from '../../../../functions/contract/source-limits.ts'
 import { readSource } from '../../../../functions/job/staging/read-source.ts'
 import { AT_MOST, cutAt, HEADER, linesOf, stageText, verdictsOf } from '../../../support/staging.ts'
 

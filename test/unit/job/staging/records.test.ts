@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { RECORD_CHARS_MAX } from '../../../../functions/contract/limits.ts'
+import { RECORD_CHARS_MAX } from '../../../../functions/contract/source-limits.ts'
 import { readSource } from '../../../../functions/job/staging/read-source.ts'
 import { AT_MOST, cutAt, errorsOf, HEADER, linesOf, stageText, verdictsOf } from '../../../support/staging.ts'
 

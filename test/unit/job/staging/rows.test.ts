@@ -2,13 +2,9 @@ import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  CHUNK_ROWS_MAX,
-  SHARE_SUM_MAX_UNITS,
-  SOURCE_ROWS_MAX,
-  TRACK_ROWS_MAX,
-} from '../../../../functions/contract/limits.ts'
+import { CHUNK_ROWS_MAX, TRACK_ROWS_MAX } from '../../../../functions/contract/limits.ts'
 import { Manifest } from '../../../../functions/contract/manifest.ts'
+import { SHARE_SUM_MAX_UNITS, SOURCE_ROWS_MAX } from '../../../../functions/contract/source-limits.ts'
 import { isrcNumber, isrcText } from '../../../../functions/job/staging/isrc-number.ts'
 import { sortOrder } from '../../../../functions/job/staging/sort-order.ts'
 import { AT_MOST, HEADER, linesOf, stageText } from '../../../support/staging.ts'

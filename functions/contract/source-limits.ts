@@ -1,0 +1,49 @@
+/** The numbers of a delivered file, each with its reason; see limits.ts for all others of a run. */
+
+/** The uploaded object, compressed or not: what one PutObject takes. */
+export const SOURCE_BYTES_MAX = 5 * 1_024 ** 3
+
+/** Rows of one file; the stage keeps them in memory until they are sorted. */
+export const SOURCE_ROWS_MAX = 30_000_000
+
+/** Characters of one CSV record: an unclosed quote is found here and not at the end of the file. */
+export const RECORD_CHARS_MAX = 4_096
+
+/** Columns of one header: exports have some dozens. Thousands of empty ones cost ten times as much a byte to read. */
+export const COLUMNS_MAX = 1_000
+
+/**
+ * Blank lines of one file: some at its end, and up to three behind each record, as a converter of line ends leaves them
+ * (CR CR LF). More is no file of shares, and each costs as much to read as a row that pays for itself.
+ */
+export const BLANK_LINES_FREE = 100_000
+export const BLANK_LINES_PER_RECORD = 3
+
+/**
+ * How many times its size a gzip file may unpack to, beyond the bytes that are free. CSV of shares packs 7 to 17 times,
+ * with long constant columns 130; gzip itself can do 1,032, which makes hours of reading out of one upload.
+ */
+export const EXPANSION_MAX = 200
+export const EXPANSION_FREE_BYTES = 64 * 1_024 ** 2
+
+/**
+ * Different parties, and different right types, of one file. A Map of JavaScript holds 2^24 entries and then throws.
+ */
+export const DISTINCT_VALUES_MAX = 8_000_000
+
+/** Errors written out in a reject report; the rest are counted. */
+export const REJECT_ERRORS_MAX = 100
+
+/** With this many errors the reading ends: one column is wrong from top to bottom, and more of it tells nobody more. */
+export const ERRORS_COUNTED_MAX = 100_000
+
+/** Shares are stored as decimal(9,6): a percentage in millionths. */
+export const SHARE_DECIMALS = 6
+const SHARE_UNITS = 1_000_000
+export const SHARE_SUM_MAX_UNITS = 100 * SHARE_UNITS
+
+/**
+ * How far rounding may take a sum from 100 at most, whatever the parties and decimals: 200 parties of a file in whole
+ * numbers would be granted 100 otherwise. One percentage point is what two parties of whole numbers may be off by.
+ */
+export const SUM_TOLERANCE_MAX_UNITS = SHARE_UNITS
