@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dirname, '..', '..', '..')
 const GIVEN = `
 import type { ManifestChunk } from '../../functions/contract/manifest.ts'
 import type { Slice } from '../../functions/contract/words.ts'
-import type { Run } from '../../functions/job/task.ts'
+import type { TaskContext } from '../../functions/job/task.ts'
 import { writeAudit } from '../../functions/store/audit.ts'
 import { markEnded, mayOpen } from '../../functions/store/job/execution.ts'
 import { closeJob, insertJob, markHalted, type JobOpener, takeOverJob } from '../../functions/store/job/fence.ts'
@@ -26,7 +26,7 @@ import type { Database } from '../../functions/store/mysql/database.ts'
 import { reading, repeatable, statement, transaction } from '../../functions/store/mysql/transaction.ts'
 import type { Reader, Tx } from '../../functions/store/mysql/tx.ts'
 import { deleteRange, loadChunk } from '../../functions/store/share-ratio.ts'
-declare const run: Run, raw: Database, tx: Tx, held: HeldJob, by: Acquisition, slice: Slice, job: JobRow
+declare const context: TaskContext, raw: Database, tx: Tx, held: HeldJob, by: Acquisition, slice: Slice, job: JobRow
 declare const chunk: LedgerChunk, ranges: DeleteRange[], chunks: ManifestChunk[], body: Buffer, opening: JobOpener
 declare const deleting: GuardedTx<'DELETING'>, deleted: GuardedTx<'DELETED'>, registering: GuardedTx<'REGISTERING'>
 declare const either: GuardedTx<'DELETING' | 'REGISTERING'>, heldEither: ExclusiveTx<'DELETING' | 'DELETED'>
@@ -34,29 +34,29 @@ declare const heldDeleting: ExclusiveTx<'DELETING'>, heldDeleted: ExclusiveTx<'D
 `
 
 const COMPILES = [
-  `transaction(run.database, async (t) => deleteRange(await guardShared(t, by, 'DELETING'), slice, chunk))`,
-  `transaction(run.database, async (t) => loadChunk(await guardShared(t, by, 'REGISTERING'), slice, body))`,
-  `exclusively(run.database, 1, async (h) => markState(await guardExclusive(h, by, 'DELETED'), 'REGISTERING'))`,
-  `exclusively(run.database, 1, async (h) => { const g = await guardExclusive(h, by, 'DELETING', 'DELETED'); if (g.state === 'DELETING') await markState(g, 'DELETED') })`,
+  `transaction(context.database, async (t) => deleteRange(await guardShared(t, by, 'DELETING'), slice, chunk))`,
+  `transaction(context.database, async (t) => loadChunk(await guardShared(t, by, 'REGISTERING'), slice, body))`,
+  `exclusively(context.database, 1, async (h) => markState(await guardExclusive(h, by, 'DELETED'), 'REGISTERING'))`,
+  `exclusively(context.database, 1, async (h) => { const g = await guardExclusive(h, by, 'DELETING', 'DELETED'); if (g.state === 'DELETING') await markState(g, 'DELETED') })`,
   `markChunk(deleting, 0); markChunk(registering, 0); markChunk(either, 0); recordRows(deleting, 0, 1)`,
   `replaceDeletePlan(heldDeleting, ranges); countDeletePlan(heldDeleting); insertRegisterPlan(heldDeleted, chunks)`,
   `deleteRange(heldDeleting, slice, chunk); loadChunk(heldRegistering, slice, body)`,
-  `transaction(run.database, (t) => writeEvent(t, 1, 'JobHalted', {})); writeEvent(deleting, 1, 'JobHalted', {})`,
-  `statement(run.database, (reader) => readJob(reader, 1)); reading(run.database, (reader) => readJob(reader, 1))`,
-  `repeatable(run.database, (one) => markPublished(one, 1))`,
+  `transaction(context.database, (t) => writeEvent(t, 1, 'JobHalted', {})); writeEvent(deleting, 1, 'JobHalted', {})`,
+  `statement(context.database, (reader) => readJob(reader, 1)); reading(context.database, (reader) => readJob(reader, 1))`,
+  `repeatable(context.database, (one) => markPublished(one, 1))`,
 ]
 
 const REFUSED = [
   // Rows of a month, outside a transaction or without a guard.
-  `deleteRange(run.database, slice, chunk)`,
+  `deleteRange(context.database, slice, chunk)`,
   `deleteRange(raw, slice, chunk)`,
   `deleteRange(tx, slice, chunk)`,
   `deleteRange(held, slice, chunk)`,
-  `loadChunk(run.database, slice, body)`,
+  `loadChunk(context.database, slice, body)`,
   `loadChunk(raw, slice, body)`,
   `loadChunk(tx, slice, body)`,
-  `statement(run.database, (reader) => loadChunk(reader, slice, body))`,
-  `repeatable(run.database, (one) => deleteRange(one, slice, chunk))`,
+  `statement(context.database, (reader) => loadChunk(reader, slice, body))`,
+  `repeatable(context.database, (one) => deleteRange(one, slice, chunk))`,
   // In the wrong state, or in one that is not known.
   `deleteRange(registering, slice, chunk)`,
   `deleteRange(deleted, slice, chunk)`,
@@ -64,7 +64,7 @@ const REFUSED = [
   `loadChunk(deleting, slice, body)`,
   `loadChunk(deleted, slice, body)`,
   `loadChunk(either, slice, body)`,
-  `transaction(run.database, async (t) => loadChunk(await guardShared(t, by, 'DELETING'), slice, body))`,
+  `transaction(context.database, async (t) => loadChunk(await guardShared(t, by, 'DELETING'), slice, body))`,
   // The ledger.
   `markChunk(tx, 0)`,
   `markChunk(deleted, 0)`,
@@ -87,7 +87,7 @@ const REFUSED = [
   `guardExclusive(tx, by, 'DELETING')`,
   `guardShared(raw, by, 'DELETING')`,
   // What is written together with something else.
-  `writeEvent(run.database, 1, 'JobHalted', {})`,
+  `writeEvent(context.database, 1, 'JobHalted', {})`,
   `writeEvent(raw, 1, 'JobHalted', {})`,
   `writeAudit(raw, { caller: '', action: 'stop', distributor: '', why: '', detail: {} })`,
   `insertJob(raw, slice, undefined, opening)`,
@@ -96,13 +96,13 @@ const REFUSED = [
   `markHalted(raw, job, '', '')`,
   `mayOpen(raw, '', { startedMs: 0, redrives: 0 })`,
   `markEnded(raw, '', { startedMs: 0, redrives: 0 })`,
-  `repeatable(run.database, (one) => closeJob(one, job))`,
+  `repeatable(context.database, (one) => closeJob(one, job))`,
   // Anything at all, on what a task has.
-  `run.database.rows('select 1')`,
-  `run.database.change('delete from share_ratio')`,
-  `run.database.begin()`,
-  `statement(run.database, (reader) => reader.change('delete from share_ratio'))`,
-  `reading(run.database, (reader) => reader.change('delete from share_ratio'))`,
+  `context.database.rows('select 1')`,
+  `context.database.change('delete from share_ratio')`,
+  `context.database.begin()`,
+  `statement(context.database, (reader) => reader.change('delete from share_ratio'))`,
+  `reading(context.database, (reader) => reader.change('delete from share_ratio'))`,
   // A handle that somebody made up.
   `const forged: GuardedTx<'DELETING'> = { by, state: 'DELETING', rows: tx.rows, change: tx.change, load: tx.load }`,
   `const made: Tx = { rows: raw.rows, change: raw.change, load: raw.load }`,
