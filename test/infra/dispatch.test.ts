@@ -1,16 +1,9 @@
 import { createRequire } from 'node:module'
 import { StateMachine, type StateMachineDefinition } from 'aws-local-stepfunctions'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { dispatchedName, dispatchedRun } from '../../functions/contract/dispatched.ts'
-import {
-  EXECUTION_NAME_CHARS_MAX,
-  HISTORY_EVENTS_MAX,
-  PAYLOAD_BYTES_MAX,
-  TASK_MARGIN_S,
-} from '../../functions/contract/limits.ts'
+import { TASK_MARGIN_S } from '../../functions/contract/limits.ts'
 import { ExecutionInput } from '../../functions/contract/messages.ts'
 import { PlanMonthInput, type PlanMonthOutput } from '../../functions/contract/month-messages.ts'
-import { DISPATCH_TRIES_MAX, DISTRIBUTORS_MAX, REASON_CHARS_MAX } from '../../functions/contract/support-limits.ts'
 import { SUPPORT } from '../../functions/contract/tasks.ts'
 import { fail } from './engine.ts'
 import { allStates, type Definition, definitionOf, jobTemplate } from './synth.ts'
@@ -21,6 +14,7 @@ const validate = createRequire(import.meta.url)('asl-validator') as (definition:
 }
 
 let definition: Definition
+
 beforeAll(() => {
   definition = definitionOf(jobTemplate(), 'Dispatch')
 }, 60_000)
@@ -39,8 +33,8 @@ const PLAN: PlanMonthOutput = {
   missing: [],
   missingCount: 0,
 }
-const SCHEDULED = { scheduledAt: '2026-11-09T17:00:00Z' }
 
+const SCHEDULED = { scheduledAt: '2026-11-09T17:00:00Z' }
 type Call = { readonly task: string; readonly input: unknown }
 
 /** Runs the dispatch against an account that remembers the names of its executions. */
@@ -199,31 +193,5 @@ describe('the dispatch', () => {
   test('is red where the month can not be planned', async () => {
     const { failure } = await dispatch(PLAN, new Set(), { PlanMonth: () => fail('InvalidInput') })
     expect(failure).toBe('InvalidInput')
-  })
-})
-
-describe('the largest month', () => {
-  test('stays below the limits of history and payload', () => {
-    const code = 'D'.repeat(32)
-    const head = { job: 12_345_678, fence: 12_345, state: 'REGISTERING' as const }
-    const start = {
-      distributor: code,
-      ending: 'csv.gz',
-      run: dispatchedRun('0123456789ab', head, DISPATCH_TRIES_MAX),
-      head,
-    }
-    expect(dispatchedName(code, PLAN.month, start.run).length).toBeLessThanOrEqual(EXECUTION_NAME_CHARS_MAX)
-    const state = {
-      ...SCHEDULED,
-      month: { ...PLAN, starts: Array(DISTRIBUTORS_MAX).fill(start), missingCount: 0 },
-      outcomes: Array(DISTRIBUTORS_MAX).fill('already started'),
-    }
-    expect(JSON.stringify(state).length).toBeLessThan(0.8 * PAYLOAD_BYTES_MAX)
-    const reason = 'r'.repeat(REASON_CHARS_MAX)
-    const left = Array(DISTRIBUTORS_MAX).fill({ distributor: code, reason })
-    const untouched = { ...SCHEDULED, month: { ...PLAN, starts: [], left, leftCount: left.length }, outcomes: [] }
-    expect(JSON.stringify(untouched).length).toBeLessThan(0.8 * PAYLOAD_BYTES_MAX)
-    // StartJob 5, Wait 2, Pass 2, the iteration 2; and as many retries as one start in ten may need: 3 events each.
-    expect(DISTRIBUTORS_MAX * (11 + 3)).toBeLessThan(0.8 * HISTORY_EVENTS_MAX)
   })
 })

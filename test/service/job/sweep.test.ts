@@ -1,20 +1,17 @@
 import { type PublishCommand, SNSClient } from '@aws-sdk/client-sns'
-import { createConnection } from 'mysql2/promise'
-import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { LOCK_TTL_MS } from '../../../functions/contract/limits.ts'
 import { SWEEP_JOBS_MAX } from '../../../functions/contract/support-limits.ts'
 import { openJob } from '../../../functions/job/open-job.ts'
-import { monthDue, sweep } from '../../../functions/job/sweep.ts'
+import { sweep } from '../../../functions/job/sweep.ts'
 import type { TaskContext } from '../../../functions/job/task.ts'
 import { markEnded } from '../../../functions/store/job/execution.ts'
-import { writeEvent } from '../../../functions/store/job/outbox.ts'
-import { quietJobs } from '../../../functions/store/job/quiet-jobs.ts'
 import { readJob } from '../../../functions/store/job/row.ts'
 import { tryAcquire } from '../../../functions/store/lock/acquire.ts'
 import { openLockClient } from '../../../functions/store/lock/client.ts'
 import { release } from '../../../functions/store/lock/release.ts'
 import { transaction } from '../../../functions/store/mysql/transaction.ts'
-import { countedBy, executionOf, headOf, LIFE, opening, testContext } from '../../support/test-context.ts'
+import { executionOf, LIFE, opening, testContext } from '../../support/test-context.ts'
 import { newSlice, useTestDatabase } from '../../support/test-database.ts'
 
 const db = useTestDatabase('sweep')
@@ -143,29 +140,6 @@ describe('an open job whose execution is known to have ended', () => {
   })
 })
 
-describe('an open job whose row another program holds', () => {
-  test('ends the sweep by that name, but only once all others are halted and the events are published', async () => {
-    const [blocked, free] = [await openedAgo(60), await openedAgo(15)]
-    await transaction(db.outside, (tx) => writeEvent(tx, blocked.job.id, 'JobHalted', {}))
-    const { DATABASE_HOST: host, DATABASE_PORT: port, DATABASE_NAME: database } = db.address
-    const { DATABASE_USER: user, DATABASE_PASSWORD: password = '' } = db.address
-    // Without our mark, so nobody ends it.
-    const stranger = await createConnection({ host, port, database, user, password })
-    onTestFinished(() => stranger.destroy())
-    await stranger.query('start transaction')
-    await stranger.query('select id from job where id = ? for update', [blocked.job.id])
-    const topic = new Topic()
-    const connection = db.connect()
-    await connection.change('set session innodb_lock_wait_timeout = 1')
-    const run = { ...runWith(topic), database: connection }
-    await expect(sweep(run, INPUT, QUIET_S)).rejects.toMatchObject({ name: 'DatabaseBlocked' })
-    expect(await readJob(db.outside, free.job.id)).toMatchObject({ halt_error: 'Abandoned' })
-    expect(topic.taken).toHaveLength(2)
-    stranger.destroy()
-    expect(await sweep(runWith(new Topic()), INPUT, QUIET_S)).toMatchObject({ halted: [blocked.job.id] })
-  })
-})
-
 describe('an open job that somebody locked', () => {
   test('is left alone, and halted by a later sweep once the lock is gone', async () => {
     const { slice, job } = await openedAgo(15)
@@ -196,118 +170,5 @@ describe('an open job that somebody locked', () => {
     const run = runWith(new Topic(), { lock: async () => silent })
     expect(await sweep(run, INPUT, QUIET_S)).toMatchObject({ halted: [], unknown: [job.id] })
     expect(await readJob(db.outside, job.id)).toMatchObject({ fence: job.fence, halted_at: null })
-  })
-})
-
-describe('a job that is no longer the one that was seen', () => {
-  test('is left alone: taken over between the look and the halt', async () => {
-    const { slice, job } = await openedAgo(15)
-    let taken = false
-    const run = runWith(new Topic(), {
-      lock: async () => ({
-        // Between the sweeper's look at the lock and its halt, another run takes over.
-        eval: async () => {
-          if (!taken) await openJob(testContext(db.connect()), opening(slice, 'b/2', headOf(job)))
-          taken = true
-          return null
-        },
-      }),
-    })
-    expect(await sweep(run, INPUT, QUIET_S)).toMatchObject({ halted: [] })
-    expect(await readJob(db.outside, job.id)).toMatchObject({ lock_token: 'b/2', halted_at: null })
-  })
-
-  test('is left alone though its number and fence are the same: the database went back, and another run was given them', async () => {
-    const { job } = await openedAgo(15)
-    const run = runWith(new Topic(), {
-      lock: async () => ({
-        eval: async () => {
-          await db.outside.change(`update job set execution = 'arn:execution:b', lock_token = 'b/2' where id = ?`, [
-            job.id,
-          ])
-          return null
-        },
-      }),
-    })
-    expect(await sweep(run, INPUT, QUIET_S)).toMatchObject({ halted: [] })
-    expect(await readJob(db.outside, job.id)).toMatchObject({ fence: job.fence, lock_token: 'b/2', halted_at: null })
-  })
-
-  test('is no quiet job once it is halted, REGISTERED or closed', async () => {
-    for (const change of [
-      'halted_at = current_timestamp(6)',
-      `state = 'REGISTERED'`,
-      'closed_at = current_timestamp(6)',
-    ]) {
-      const { job } = await openedAgo(15)
-      await db.outside.change(`update job set ${change} where id = ?`, [job.id])
-    }
-    expect(await quietJobs(db.outside, QUIET_S)).toEqual([])
-  })
-})
-
-describe('the outbox', () => {
-  test('is emptied, more than one batch of it, oldest first', async () => {
-    const { job } = await openedAgo(1)
-    await transaction(db.outside, async (tx) => {
-      for (let number = 0; number < 150; number += 1) await writeEvent(tx, job.id, 'JobHalted', { number })
-    })
-    const topic = new Topic()
-    expect(await sweep(runWith(topic), INPUT, QUIET_S)).toMatchObject({ published: 150, pending: 0 })
-    expect(topic.taken.map((text) => JSON.parse(text).number)).toEqual(
-      Array.from({ length: 150 }, (_, number) => number),
-    )
-  })
-
-  test('keeps what the topic refuses, and the sweep says so without failing', async () => {
-    const { job } = await openedAgo(1)
-    await transaction(db.outside, (tx) => writeEvent(tx, job.id, 'JobHalted', {}))
-    const topic = new Topic()
-    topic.refuses = true
-    expect(await sweep(runWith(topic), INPUT, QUIET_S)).toMatchObject({ published: 0, pending: 1 })
-    topic.refuses = false
-    expect(await sweep(runWith(topic), INPUT, QUIET_S)).toMatchObject({ published: 1, pending: 0 })
-  })
-})
-
-describe('the month that is due', () => {
-  test.each([
-    ['before its day', '2026-10-11T14:59:59Z', 1, null],
-    ['on its day, in Seoul', '2026-10-11T15:00:00Z', 1, '2026-09'],
-    ['until the end of the month, in Seoul', '2026-10-31T14:59:59Z', 1, '2026-09'],
-    ['not on the first of the next one, in Seoul', '2026-10-31T15:00:00Z', 1, null],
-    ['over the turn of the year', '2026-01-20T00:00:00Z', 1, '2025-12'],
-    ['its own month, where the schedule registers that', '2026-10-20T00:00:00Z', 0, '2026-10'],
-  ])('%s', (_, now, monthsBack, expected) => {
-    expect(monthDue(new Date(now), 12, monthsBack)).toBe(expected)
-  })
-
-  test('is overdue for each active distributor without a REGISTERED job of it, whatever else was registered', async () => {
-    const due = { registeredByDay: 1, monthsBack: 1 }
-    await db.outside.change('update distributor set active = false')
-    const month = monthDue(new Date(), 1, 1) ?? ''
-    const look = async () => {
-      const run = runWith(new Topic())
-      const [counted, warned] = [countedBy(run), vi.spyOn(run.logger, 'warn')]
-      const { overdue } = await sweep(run, due, QUIET_S)
-      expect(counted).toContainEqual(['month.overdue', overdue])
-      return {
-        overdue,
-        named: warned.mock.calls.flatMap(([text, line]) => (text === 'the month is overdue' ? [line] : [])),
-      }
-    }
-    expect(await look()).toEqual({ overdue: 0, named: [] })
-    const [settled, halted] = [await newSlice(db.outside, month), await newSlice(db.outside, month)]
-    const correction = await newSlice(db.outside, '2020-01')
-    for (const slice of [settled, halted, correction]) {
-      const job = await openJob(testContext(db.connect()), opening(slice, `${slice.distributor}/1`, null))
-      const change =
-        slice === halted
-          ? 'halted_at = current_timestamp(6)'
-          : `state = 'REGISTERED', registered_at = current_timestamp(6)`
-      await db.outside.change(`update job set ${change} where id = ?`, [job.id])
-    }
-    const late = [halted.distributor, correction.distributor].toSorted()
-    expect(await look()).toEqual({ overdue: 2, named: [{ month, count: 2, overdue: late }] })
   })
 })

@@ -1,32 +1,25 @@
 import { describe, expect, test } from 'vitest'
 import { FAILURES } from '../../../../functions/contract/failure-table.ts'
 import { Failure } from '../../../../functions/contract/failures.ts'
-import {
-  BLOCKED_TRIES_MAX,
-  FENCE_PATIENCE_S,
-  LOCK_PATIENCE_S,
-  TRANSACTION_TRIES_MAX,
-} from '../../../../functions/contract/limits.ts'
-import { openJob } from '../../../../functions/job/open-job.ts'
-import { exclusively } from '../../../../functions/store/job/held.ts'
+import { BLOCKED_TRIES_MAX, TRANSACTION_TRIES_MAX } from '../../../../functions/contract/limits.ts'
 import type { Database } from '../../../../functions/store/mysql/database.ts'
 import { databaseFailure } from '../../../../functions/store/mysql/failure.ts'
 import { isDuplicateKey, repeatable, statement, transaction } from '../../../../functions/store/mysql/transaction.ts'
 import type { Tx } from '../../../../functions/store/mysql/tx.ts'
 import { totalsOf } from '../../../../functions/store/share-ratio.ts'
 import { loadRows } from '../../../support/rows.ts'
-import { opening, testContext } from '../../../support/test-context.ts'
 import { linesOf, newSlice, useTestDatabase } from '../../../support/test-database.ts'
 
 const db = useTestDatabase('transaction')
-
 const error = (more: object): Error => Object.assign(new Error('as the driver says it'), more)
+
 const connectionOf = async (database: Database): Promise<number> => {
   const [row] = await database.rows<{ id: number }>('select connection_id() as id')
   return row?.id ?? 0
 }
 
 type Way = (database: Database, work: () => Promise<void>) => Promise<void>
+
 const WAYS: readonly (readonly [string, Way])[] = [
   ['a transaction', transaction],
   ['a statement that reads', statement],
@@ -184,48 +177,4 @@ test('a rerun has a transaction of its own, and that of the first try is over', 
 test('only 1062 is a duplicate key', () => {
   expect(isDuplicateKey(databaseFailure(error({ errno: 1062 })))).toBe(true)
   expect(isDuplicateKey(databaseFailure(error({ errno: 1213 })))).toBe(false)
-})
-
-describe('work that holds the job row', () => {
-  const newJob = async () => openJob(testContext(db.connect()), opening(await newSlice(db.outside), 'a/1', null))
-
-  test('is impatient with everybody in its way, and only as long as it lasts', async () => {
-    const database = db.connect()
-    const { id } = await newJob()
-    const patience: (number | undefined)[] = []
-    const rows = database.rows.bind(database)
-    database.rows = async (sql, params, options) => {
-      patience.push(options?.patienceS)
-      return await rows(sql, params, options)
-    }
-    await exclusively(database, id, (held) => held.rows('select 1'))
-    await transaction(database, (tx) => tx.rows('select 1'))
-    await statement(database, (reader) => reader.rows('select 1'))
-    expect(patience).toEqual([FENCE_PATIENCE_S, FENCE_PATIENCE_S, LOCK_PATIENCE_S, undefined])
-  })
-
-  test('passes on what is wrong besides the wait for the row', async () => {
-    const thrown = error({ errno: 1062 })
-    const work = exclusively(db.connect(), (await newJob()).id, () => Promise.reject(thrown))
-    await expect(work).rejects.toMatchObject({ cause: thrown })
-    const elsewhere = db.connect()
-    const rows = elsewhere.rows.bind(elsewhere)
-    elsewhere.rows = async (sql, params, options) => {
-      if (sql.includes('for update')) throw thrown
-      return await rows(sql, params, options)
-    }
-    await expect(exclusively(elsewhere, 1, async () => 'done')).rejects.toMatchObject({ cause: thrown })
-  })
-
-  test('keeps everybody else out until it ends', async () => {
-    const { id } = await newJob()
-    const order: string[] = []
-    const inside = async (name: string) => {
-      order.push(`${name} begins`)
-      await new Promise((resume) => setTimeout(resume, 50))
-      order.push(`${name} ends`)
-    }
-    await Promise.all(['a', 'b'].map((name) => exclusively(db.connect(), id, () => inside(name))))
-    expect(order.map((line) => line.slice(2))).toEqual(['begins', 'ends', 'begins', 'ends'])
-  })
 })

@@ -9,12 +9,11 @@ import type { TestSlice } from '../../../support/test-stack.ts'
 /* Watching, stopping, resuming, undoing and unlocking runs, each call in a process of its own, on the local stack. */
 const on = useStack()
 const operator = useOperator(on)
-
 const FILE = shareFile(400, 51)
 const OTHER = shareFile(300, 52)
+
 /** Chunks of a staged source: several, and all in one item, so that a held task holds all of them. */
 const CHUNK_ROWS = 60
-
 const confirmed = ({ distributor, month }: TestSlice): string[] => ['--confirm', `${distributor} ${month}`]
 
 /** A slice that holds the file. */
@@ -43,76 +42,6 @@ type Report = {
 }
 
 const show = (slice: TestSlice) => operator.json<Report>('show', ...named(slice))
-
-describe('watch', () => {
-  test('writes a line of JSON a look, from the running state to the end', async () => {
-    const slice = await on().newSlice()
-    const run = await runHeldBefore('RegisterChunk', slice)
-    const watching = operator.calling('watch', ...named(slice), '--json')
-    await watching.said(/"at":"RegisterChunks"/)
-    run.release()
-    const { code, stdout } = await watching.ended
-    const looks = stdout
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line))
-    expect(code).toBe(0)
-    expect(looks[0]).toMatchObject({
-      ...{ ...slice, executionArn: run.arn, status: 'RUNNING', at: 'RegisterChunks', failure: null, result: null },
-      job: { state: 'REGISTERING', fence: 1, register: { rows: 400, rowsMarked: 0 } },
-      lock: { holder: run.name },
-    })
-    expect(looks.at(-1)).toMatchObject({
-      status: 'SUCCEEDED',
-      at: null,
-      result: expect.stringMatching(/^registered 400 rows/),
-    })
-    expect(looks.slice(0, -1).every(({ status }) => status === 'RUNNING')).toBe(true)
-  })
-
-  test('Ctrl-C ends the watching with 130, says so, and leaves the run alone', async () => {
-    const slice = await on().newSlice()
-    const run = await runHeldBefore('RegisterChunk', slice)
-    const watching = operator.calling('watch', ...named(slice))
-    await watching.said(/RegisterChunks {2}job \d+, fence 1 {2}\[\.+\] {2}0 % {2}0 of 400 rows/)
-    watching.interrupt()
-    const { code, stdout } = await watching.ended
-    expect(code).toBe(130)
-    expect(stdout).toContain(`the run goes on. Watch it again: sharelock watch ${named(slice).join(' ')}`)
-    run.release()
-    expect(await on().ended(run.arn)).toMatchObject({ status: 'SUCCEEDED' })
-    await expectSettled(on(), slice, FILE)
-  })
-
-  test('of a run that ended it tells the end: what failed, why, and the one command to type', async () => {
-    const slice = await on().newSlice()
-    await on().seed(slice, { ...OTHER, lines: OTHER.lines.slice(0, 1) })
-    const run = await runHeldBefore('RegisterChunk', slice)
-    // A stranger writes one of the file's own rows.
-    await on().seed(slice, { ...FILE, lines: FILE.lines.slice(0, 1) })
-    run.release()
-    await on().ended(run.arn)
-    const { code, stdout } = await operator.call('watch', ...named(slice))
-    expect(code).toBe(5)
-    expect(stdout).toMatch(
-      /ended by ChunkMismatch\n {2}.+\n {2}Another program wrote to the slice; stop it, then start over: sharelock start .+ --supersede --force\n$/,
-    )
-  })
-
-  test('a success that registered nothing says so', async () => {
-    const slice = await settled(FILE)
-    const atLock = holdTask(on(), 'AcquireLock', slice)
-    await on().start({ ...slice, source: await on().upload(FILE) })
-    await atLock.reached
-    const watching = operator.calling('watch', ...named(slice))
-    await watching.said(/AcquireLock/)
-    atLock.release()
-    const { code, stdout } = await watching.ended
-    expect(code).toBe(0)
-    expect(stdout).toMatch(/: changed nothing: job \d+ had registered exactly this source before\n$/)
-    expect(await jobsOf(on(), slice)).toHaveLength(1)
-  })
-})
 
 describe('stop', () => {
   test('halts between two chunks, frees the lock, and resume finishes what is left', async () => {
@@ -250,89 +179,5 @@ describe('unlock', () => {
     })
     expect(await lockOf(on(), slice)).toBeNull()
     expect(await operator.json('unlock', ...named(slice))).toMatchObject({ code: 8, error: 'NotFound' })
-  })
-})
-
-describe('looking', () => {
-  test('list shows every distributor in each month, and what waits for a person', async () => {
-    const [done, halted] = [await settled(FILE), await settled(FILE)]
-    const run = await runHeldBefore('RegisterChunk', halted, OTHER)
-    await operator.call('stop', ...named(halted))
-    run.release()
-    const range = ['--from', '2026-09', '--to', '2026-10']
-    const { code, stdout } = await operator.call('list', ...range)
-    expect(code).toBe(0)
-    expect(stdout).toMatch(/^ +2026-09 +2026-10 +name\n/)
-    expect(stdout).toMatch(new RegExp(`\n${done.distributor} +- +settled +Distributor ${done.distributor}\n`))
-    expect(stdout).toMatch(new RegExp(`\n${halted.distributor} +- +halted +`))
-    expect(stdout).toMatch(
-      new RegExp(
-        `\n {2}${halted.distributor} 2026-10: job \\d+ halted in REGISTERING by Stopped, .+: sharelock show \\d+\n`,
-      ),
-    )
-    const document = await operator.json<{ slices: { distributor: string }[] }>('list', '--month', '2026-10')
-    expect(document).toMatchObject({ from: '2026-10', to: '2026-10', distributors: expect.any(Array) })
-    expect(document.slices).toContainEqual(expect.objectContaining({ ...halted, status: 'halted', rows: 300 }))
-  })
-
-  test('show tells states, chunks, fence, source, starter, other jobs and the audit trail', async () => {
-    const slice = await settled(OTHER)
-    const path = await operator.file('shown.csv', FILE)
-    const why = ['--why', 'corrected']
-    const started = await operator.json('start', ...named(slice), '--file', path, ...confirmed(slice), ...why)
-    expect(started).toMatchObject({ code: 0, end: { status: 'SUCCEEDED' } })
-    const [job] = await jobsOf(on(), slice)
-    const { code, stdout } = await operator.call('show', String(job?.id))
-    expect(code).toBe(0)
-    const time = '\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d'
-    for (const line of [
-      `^${slice.distributor} 2026-10 \\(times of Seoul\\): not locked$`,
-      `^Job ${job?.id}: REGISTERED, settled$`,
-      `^  states +DELETING ${time}, DELETED ${time}, REGISTERING ${time}, REGISTERED ${time}$`,
-      '^  delete +\\[#+\\] 100 %  1 of 1 chunk, 300 of 300 rows$',
-      '^  register +\\[#+\\] 100 %  1 of 1 chunk, 400 of 400 rows$',
-      '^  fence +2$',
-      `^  source +${job?.source_digest.slice(0, 12)}, 400 rows, sum `,
-      '^  started by +arn:aws:iam::000000000000:root$',
-      '^  \\d+ +REGISTERED +300 rows',
-      `^  ${time} +start +${slice.distributor} 2026-10 .+corrected; source incoming/operators/`,
-    ])
-      expect(stdout).toMatch(new RegExp(line, 'm'))
-    expect(await operator.json('show', '999999')).toMatchObject({ code: 8, error: 'NotFound' })
-  })
-
-  test('audit shows who did what and why, newest first, of everything or of one slice', async () => {
-    const slice = await on().newSlice()
-    await operator.call('distributors', 'set', slice.distributor, '--no-active', '--why', 'contract ended')
-    const lines = await operator.json<object[]>('audit', '--distributor', slice.distributor)
-    expect(lines).toMatchObject([
-      {
-        action: 'set-distributor',
-        ...{ distributor: slice.distributor, caller: 'arn:aws:iam::000000000000:root', why: 'contract ended' },
-      },
-    ])
-    const { stdout } = await operator.call('audit', '--limit', '1')
-    expect(stdout).toMatch(new RegExp(`^\\S+ \\S+ +set-distributor +${slice.distributor} .+contract ended`))
-  })
-
-  test('distributors are added, changed field by field, and listed with names in any script', async () => {
-    const code = `K${(await on().newSlice()).distributor}`
-    const added = await operator.json('distributors', 'add', code, '--name', '아리아 뮤직', '--sum-rule', 'exact')
-    expect(added).toMatchObject({ code: 0, name: '아리아 뮤직', sumRule: 'exact', partyScheme: 'opaque', active: true })
-    expect(await operator.json('distributors', 'add', code, '--name', 'twice')).toMatchObject({
-      code: 2,
-      error: 'Usage',
-    })
-    expect(await operator.json('distributors', 'set', 'NOBODY', '--active')).toMatchObject({
-      code: 8,
-      error: 'NotFound',
-    })
-    expect(await operator.json('distributors', 'set', code, '--party-scheme', 'ipi')).toMatchObject({
-      name: '아리아 뮤직',
-      sumRule: 'exact',
-      partyScheme: 'ipi',
-    })
-    const { stdout } = await operator.call('distributors')
-    expect(stdout).toMatch(new RegExp(`^${code} +yes +exact +ipi +아리아 뮤직$`, 'm'))
   })
 })
