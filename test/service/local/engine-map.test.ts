@@ -1,87 +1,20 @@
-import { DescribeExecutionCommand, SFNClient, StartExecutionCommand, StopExecutionCommand } from '@aws-sdk/client-sfn'
-import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Definition } from '../../../local/engine/definition.ts'
-import { startEndpoint } from '../../../local/engine/endpoint.ts'
-import { Engine } from '../../../local/engine/engine.ts'
+import { StopExecutionCommand } from '@aws-sdk/client-sfn'
+import { expect, test } from 'vitest'
 import type { StatusEvent } from '../../../local/engine/status-event.ts'
-import type { Endpoint } from '../../../local/host/http-server.ts'
-import type { Outcome } from '../../../local/lambda/function.ts'
 import { until } from './app.ts'
+import { items, map, named, task, useEngine } from './use-engine.ts'
 
-/** The engine behind its endpoint, asked by the real SDK. Its functions are these, by name. */
-type Work = (event: Record<string, unknown>) => Promise<unknown> | unknown
-let functions: Record<string, Work>
-let calls: { name: string; event: Record<string, unknown> }[]
-let engine: Engine
-let endpoint: Endpoint
-let sfn: SFNClient
-
-const invoke = async (name: string, text: string): Promise<Outcome> => {
-  const event = JSON.parse(text) as Record<string, unknown>
-  calls.push({ name, event })
-  try {
-    return { payload: JSON.stringify((await functions[name]?.(event)) ?? null) }
-  } catch (error) {
-    const { name: errorType, message: errorMessage } = error as Error
-    return { error: { errorType, errorMessage, trace: [] } }
-  }
-}
-
-beforeEach(async () => {
-  functions = { Echo: (event) => event }
-  calls = []
-  engine = new Engine({ invoke, publish: async () => 'id' })
-  endpoint = await startEndpoint(engine)
-  const credentials = { accessKeyId: 'a', secretAccessKey: 'b' }
-  sfn = new SFNClient({ region: 'ap-northeast-2', endpoint: endpoint.url, credentials, maxAttempts: 1 })
-})
-
-afterEach(async () => {
-  engine.close()
-  sfn.destroy()
-  await endpoint.close()
-})
-
-const resource = (name: string) => `arn:aws:lambda:ap-northeast-2:000000000000:function:${name}:1`
-
-const task = (name: string, more: object = {}) => ({ Type: 'Task', Resource: resource(name), ...more })
-const named = (name: string): Error => Object.assign(new Error(`${name} happened`), { name })
-
-const host = (states: object, startAt = Object.keys(states)[0], more: object = {}): string => {
-  const arn = `arn:aws:states:ap-northeast-2:000000000000:stateMachine:M${Math.random().toString(36).slice(2)}`
-  engine.host(arn, { StartAt: startAt, States: states, ...more } as Definition)
-  return arn
-}
-
-const start = (stateMachineArn: string, input: unknown = {}, name?: string) =>
-  sfn.send(new StartExecutionCommand({ stateMachineArn, input: JSON.stringify(input), name }))
-
-const finish = async (executionArn: string | undefined) => {
-  await engine.execution(executionArn ?? '').ended
-  return sfn.send(new DescribeExecutionCommand({ executionArn }))
-}
-
-const eventTypes = (executionArn: string | undefined) =>
-  engine.execution(executionArn ?? '').history.events.map(({ type }) => type)
-
-const map = (item: object, more: object = {}) => ({
-  Type: 'Map',
-  ItemsPath: '$.items',
-  MaxConcurrency: 2,
-  ItemProcessor: { StartAt: 'Item', States: { Item: item } },
-  ...more,
-})
-
-const items = (count: number) => ({ items: Array.from({ length: count }, (_, index) => ({ index })) })
+const on = useEngine()
+const { calls, eventTypes, finish, functions, host, start } = on
 
 test('a stopped execution starts none of its queued Map items, and tells who listens', async () => {
   const release = Promise.withResolvers<void>()
   functions.Work = () => release.promise
   const heard: StatusEvent[] = []
-  engine.onStatusEvent((event) => heard.push(event))
+  on.engine.onStatusEvent((event) => heard.push(event))
   const { executionArn } = await start(host({ Map: map(task('Work', { End: true }), { End: true }) }), items(50))
   await until('two items run', () => calls.length === 2)
-  await sfn.send(new StopExecutionCommand({ executionArn, error: 'Operator', cause: 'enough' }))
+  await on.sfn.send(new StopExecutionCommand({ executionArn, error: 'Operator', cause: 'enough' }))
   expect(await finish(executionArn)).toMatchObject({ status: 'ABORTED', error: 'Operator', cause: 'enough' })
   release.resolve()
   await new Promise((resolve) => setTimeout(resolve, 50))
