@@ -1,55 +1,15 @@
-import { type PublishCommand, SNSClient } from '@aws-sdk/client-sns'
 import { createConnection } from 'mysql2/promise'
-import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { openJob } from '../../../functions/job/open-job.ts'
 import { sweep } from '../../../functions/job/sweep.ts'
-import type { TaskContext } from '../../../functions/job/task.ts'
 import { writeEvent } from '../../../functions/store/job/outbox.ts'
 import { quietJobs } from '../../../functions/store/job/quiet-jobs.ts'
 import { readJob } from '../../../functions/store/job/row.ts'
 import { transaction } from '../../../functions/store/mysql/transaction.ts'
 import { headOf, opening, testContext } from '../../support/test-context.ts'
-import { newSlice, useTestDatabase } from '../../support/test-database.ts'
+import { INPUT, QUIET_S, Topic, useSweep } from './use-sweep.ts'
 
-const db = useTestDatabase('sweep')
-const QUIET_S = 600
-const INPUT = { registeredByDay: 28, monthsBack: 1 }
-
-/** A topic that takes everything, or nothing, and what it took. */
-class Topic extends SNSClient {
-  readonly taken: string[] = []
-  refuses = false
-  override send = (async (command: PublishCommand) => {
-    if (this.refuses) throw new Error('the topic is away')
-    this.taken.push(String(command.input.Message))
-    return {}
-  }) as never
-}
-
-const runWith = (topic: Topic, change: Partial<TaskContext> = {}): TaskContext => ({
-  ...testContext(db.connect()),
-  sns: topic,
-  ...change,
-})
-
-/** A job that was opened `minutes` ago and has done nothing since. */
-const openedAgo = async (minutes: number, token = 'a/1') => {
-  const slice = await newSlice(db.outside)
-  const job = await openJob(testContext(db.connect()), opening(slice, token, null))
-  await db.outside.change('update job set opened_at = current_timestamp(6) - interval ? minute where id = ?', [
-    minutes,
-    job.id,
-  ])
-  return { slice, job }
-}
-
-const closeAll = () =>
-  Promise.all([
-    db.outside.change('update job set closed_at = current_timestamp(6) where closed_at is null'),
-    db.outside.change('update outbox set published_at = current_timestamp(6) where published_at is null'),
-  ])
-
-beforeEach(closeAll)
+const { db, openedAgo, runWith } = useSweep()
 
 describe('an open job whose row another program holds', () => {
   test('ends the sweep by that name, but only once all others are halted and the events are published', async () => {

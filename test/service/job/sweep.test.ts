@@ -1,10 +1,8 @@
-import { type PublishCommand, SNSClient } from '@aws-sdk/client-sns'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { LOCK_TTL_MS } from '../../../functions/contract/limits.ts'
 import { SWEEP_JOBS_MAX } from '../../../functions/contract/support-limits.ts'
 import { openJob } from '../../../functions/job/open-job.ts'
 import { sweep } from '../../../functions/job/sweep.ts'
-import type { TaskContext } from '../../../functions/job/task.ts'
 import { markEnded } from '../../../functions/store/job/execution.ts'
 import { readJob } from '../../../functions/store/job/row.ts'
 import { tryAcquire } from '../../../functions/store/lock/acquire.ts'
@@ -12,47 +10,9 @@ import { openLockClient } from '../../../functions/store/lock/client.ts'
 import { release } from '../../../functions/store/lock/release.ts'
 import { transaction } from '../../../functions/store/mysql/transaction.ts'
 import { executionOf, LIFE, opening, testContext } from '../../support/test-context.ts'
-import { newSlice, useTestDatabase } from '../../support/test-database.ts'
+import { INPUT, QUIET_S, Topic, useSweep } from './use-sweep.ts'
 
-const db = useTestDatabase('sweep')
-const QUIET_S = 600
-const INPUT = { registeredByDay: 28, monthsBack: 1 }
-
-/** A topic that takes everything, or nothing, and what it took. */
-class Topic extends SNSClient {
-  readonly taken: string[] = []
-  refuses = false
-  override send = (async (command: PublishCommand) => {
-    if (this.refuses) throw new Error('the topic is away')
-    this.taken.push(String(command.input.Message))
-    return {}
-  }) as never
-}
-
-const runWith = (topic: Topic, change: Partial<TaskContext> = {}): TaskContext => ({
-  ...testContext(db.connect()),
-  sns: topic,
-  ...change,
-})
-
-/** A job that was opened `minutes` ago and has done nothing since. */
-const openedAgo = async (minutes: number, token = 'a/1') => {
-  const slice = await newSlice(db.outside)
-  const job = await openJob(testContext(db.connect()), opening(slice, token, null))
-  await db.outside.change('update job set opened_at = current_timestamp(6) - interval ? minute where id = ?', [
-    minutes,
-    job.id,
-  ])
-  return { slice, job }
-}
-
-const closeAll = () =>
-  Promise.all([
-    db.outside.change('update job set closed_at = current_timestamp(6) where closed_at is null'),
-    db.outside.change('update outbox set published_at = current_timestamp(6) where published_at is null'),
-  ])
-
-beforeEach(closeAll)
+const { db, openedAgo, runWith } = useSweep()
 
 describe('an open job without a lock', () => {
   test('is halted after a while, saying why, and its lock can be acquired and its job resumed', async () => {

@@ -1,60 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { monthDate } from '../../../../functions/contract/words.ts'
-import { holdTask, within } from '../../../support/faults.ts'
 import { jobsOf } from '../../../support/invariants.ts'
-import { operatorFunctions } from '../../../support/operator-functions.ts'
-import { shareFile } from '../../../support/share-file.ts'
-import { useStack } from '../../../support/stack.ts'
-import type { TestSlice } from '../../../support/test-stack.ts'
+import { FILE, useInspect, WITHOUT_LOCK } from './use-inspect.ts'
 
-/* What operators are told, through Lambda's API and the real bundles. */
-const on = useStack()
-
-/** A Valkey that nobody listens for. */
-const without = useStack({ variables: { LOCK_PORT: '1' } })
-let kim: ReturnType<typeof operatorFunctions>
-let cutOff: ReturnType<typeof operatorFunctions>
-
-beforeAll(() => {
-  kim = operatorFunctions(on())
-  cutOff = operatorFunctions(without())
-})
-
-afterAll(() => {
-  kim.close()
-  cutOff.close()
-})
-
-const FILE = shareFile(200, 81)
-const OLD = shareFile(150, 82)
-
-/** Four chunks. */
-const CHUNK_ROWS = 50
-
-const registered = async (month?: string): Promise<TestSlice> => {
-  const slice = await on().newSlice(month)
-  await on().seed(slice, OLD)
-  const source = await on().stage(FILE, CHUNK_ROWS)
-  expect(await on().run({ ...slice, source, requestedBy: 'lee' })).toMatchObject({ status: 'SUCCEEDED' })
-  return slice
-}
-
-/** A run that waits at the door of a task. */
-const heldAt = async (task: string) => {
-  const slice = await on().newSlice()
-  await on().seed(slice, OLD)
-  const held = holdTask(on(), task, slice)
-  const arn = await on().start({ ...slice, source: await on().stage(FILE, CHUNK_ROWS) })
-  await within(on(), arn, held.reached)
-  return {
-    slice,
-    arn,
-    end: async () => {
-      held.release()
-      return await on().ended(arn)
-    },
-  }
-}
+const { heldAt, kim, on, registered } = useInspect()
+const { on: without, kim: cutOff } = useInspect(WITHOUT_LOCK)
 
 describe('the checks', () => {
   const RANGE = { from: '2033-01', to: '2033-03' } as const
@@ -69,7 +19,7 @@ describe('the checks', () => {
     )
     await on().outside.query(`insert into schema_migration (name) values ('999-later.sql')`)
     await on().outside.query(`delete from schema_migration where name = '002-readers.sql'`)
-    const checks = await kim.ask({ question: 'checks', ...RANGE })
+    const checks = await kim().ask({ question: 'checks', ...RANGE })
     await on().outside.query(`delete from schema_migration where name = '999-later.sql'`)
     await on().outside.query(`insert into schema_migration (name) values ('002-readers.sql')`)
     await on().outside.query('update outbox set published_at = current_timestamp(6) where job_id = ?', [job?.id])
@@ -98,12 +48,12 @@ describe('the checks', () => {
     const { slice, end } = await heldAt('PlanDelete')
     const [job] = await jobsOf(on(), slice)
     await on().outside.query('update job set opened_at = opened_at - interval 1 hour where id = ?', [job?.id])
-    const { openJobs } = await kim.ask({ question: 'checks', ...RANGE })
+    const { openJobs } = await kim().ask({ question: 'checks', ...RANGE })
     const open = openJobs.find((each) => each.job === job?.id)
     expect(open).toMatchObject({ ...slice, status: 'being replaced', lock: { job: job?.id } })
     expect(open?.quietS).toBeGreaterThanOrEqual(3_600)
     await end()
-    const after = await kim.ask({ question: 'checks', ...RANGE })
+    const after = await kim().ask({ question: 'checks', ...RANGE })
     expect(after.openJobs.filter((each) => each.job === job?.id)).toEqual([])
   })
 
@@ -112,7 +62,7 @@ describe('the checks', () => {
     const empty = { ...slice, month: '2033-01' }
     const outside = { ...slice, month: '2033-04' }
     for (const each of [slice, empty, outside]) await on().valkey.set(on().lockKey(each), 'lost/1', 'PX', 60_000)
-    const { strayLocks } = await kim.ask({ question: 'checks', ...RANGE })
+    const { strayLocks } = await kim().ask({ question: 'checks', ...RANGE })
     const own = strayLocks.filter(({ distributor }) => distributor === slice.distributor)
     expect(own.map(({ month }) => month).toSorted()).toEqual(['2033-01', '2033-03'])
     expect(own[0]?.lock).toMatchObject({ holder: 'lost', job: null })
@@ -127,7 +77,7 @@ describe('the checks', () => {
        select id, ?, 'DELETING', 1, 'a/1', 'a', 'lee', repeat('0', 64), 1, 1 from distributor where code = ?`,
       [monthDate(slice.month), slice.distributor],
     )
-    const checks = await cutOff.ask({ question: 'checks', ...RANGE })
+    const checks = await cutOff().ask({ question: 'checks', ...RANGE })
     expect(checks.lockProblem).toMatch(/^Valkey did not answer/)
     expect(checks.openJobs).toMatchObject([{ ...slice, lock: 'unreachable' }])
     expect(checks.strayLocks).toEqual([])

@@ -1,67 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { holdTask, within } from '../../../support/faults.ts'
+import { describe, expect, test } from 'vitest'
 import { expectSettled, jobsOf, lockOf } from '../../../support/invariants.ts'
-import { KIM, operatorFunctions } from '../../../support/operator-functions.ts'
-import { shareFile } from '../../../support/share-file.ts'
-import { useStack } from '../../../support/stack.ts'
-import type { TestSlice } from '../../../support/test-stack.ts'
+import { KIM } from '../../../support/operator-functions.ts'
+import { FILE, OLD, TIME, useInspect, WITHOUT_LOCK } from './use-inspect.ts'
 
-/* What operators are told, through Lambda's API and the real bundles. */
-const on = useStack()
-
-/** A Valkey that nobody listens for. */
-const without = useStack({ variables: { LOCK_PORT: '1' } })
-let kim: ReturnType<typeof operatorFunctions>
-let cutOff: ReturnType<typeof operatorFunctions>
-
-beforeAll(() => {
-  kim = operatorFunctions(on())
-  cutOff = operatorFunctions(without())
-})
-
-afterAll(() => {
-  kim.close()
-  cutOff.close()
-})
-
-const FILE = shareFile(200, 81)
-const OLD = shareFile(150, 82)
-
-/** Four chunks. */
-const CHUNK_ROWS = 50
-const ISO = /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
-const TIME = expect.stringMatching(ISO)
-
-const registered = async (month?: string): Promise<TestSlice> => {
-  const slice = await on().newSlice(month)
-  await on().seed(slice, OLD)
-  const source = await on().stage(FILE, CHUNK_ROWS)
-  expect(await on().run({ ...slice, source, requestedBy: 'lee' })).toMatchObject({ status: 'SUCCEEDED' })
-  return slice
-}
-
-/** A run that waits at the door of a task. */
-const heldAt = async (task: string) => {
-  const slice = await on().newSlice()
-  await on().seed(slice, OLD)
-  const held = holdTask(on(), task, slice)
-  const arn = await on().start({ ...slice, source: await on().stage(FILE, CHUNK_ROWS) })
-  await within(on(), arn, held.reached)
-  return {
-    slice,
-    arn,
-    end: async () => {
-      held.release()
-      return await on().ended(arn)
-    },
-  }
-}
+const { heldAt, kim, on, registered } = useInspect()
+const { on: without, kim: cutOff } = useInspect(WITHOUT_LOCK)
 
 describe('a slice', () => {
   test('that is settled has its job with marks of every chunk, and no lock', async () => {
     const slice = await registered()
     const [job] = await jobsOf(on(), slice)
-    const { jobs, ...rest } = await kim.ask({ question: 'slice', ...slice })
+    const { jobs, ...rest } = await kim().ask({ question: 'slice', ...slice })
     expect(rest).toEqual({ ...slice, undo: null, lock: null, audit: [] })
     expect(jobs).toEqual([
       {
@@ -73,12 +22,12 @@ describe('a slice', () => {
         register: { chunks: 4, marked: 4, rows: FILE.rows, rowsMarked: FILE.rows, lastMarkedAt: TIME, map: '####' },
       },
     ])
-    expect(await kim.ask({ question: 'job', job: job?.id ?? 0 })).toEqual({ jobs, ...rest })
+    expect(await kim().ask({ question: 'job', job: job?.id ?? 0 })).toEqual({ jobs, ...rest })
   })
 
   test('that is being replaced shows who holds its lock, and never the token', async () => {
     const { slice, arn, end } = await heldAt('RegisterChunk')
-    const report = await kim.ask({ question: 'slice', ...slice })
+    const report = await kim().ask({ question: 'slice', ...slice })
     const lock = await lockOf(on(), slice)
     const [job] = await jobsOf(on(), slice)
     expect(report.jobs).toMatchObject([
@@ -102,36 +51,36 @@ describe('a slice', () => {
   test('shows a halted and a closed job as such, newest first, with why', async () => {
     const { slice, end } = await heldAt('RegisterChunk')
     const [first] = await jobsOf(on(), slice)
-    await kim.act({ action: 'stop', job: first?.id ?? 0, ...KIM })
+    await kim().act({ action: 'stop', job: first?.id ?? 0, ...KIM })
     await end()
-    const halted = await kim.ask({ question: 'slice', ...slice })
+    const halted = await kim().ask({ question: 'slice', ...slice })
     expect(halted.jobs).toMatchObject([
       { status: 'halted', halt: { at: TIME, error: 'Stopped', cause: expect.stringContaining(KIM.why) } },
     ])
     expect(halted.audit).toMatchObject([{ ...KIM, action: 'stop', job: first?.id }])
     await on().run({ ...slice, source: await on().upload(OLD), supersede: true })
-    const { jobs } = await kim.ask({ question: 'slice', ...slice })
+    const { jobs } = await kim().ask({ question: 'slice', ...slice })
     expect(jobs.map(({ status }) => status)).toEqual(['settled', 'closed'])
     expect(jobs[1]).toMatchObject({ job: first?.id, at: { closed: TIME } })
   })
 
   test('that never had a job is empty; one of an unknown distributor, and an unknown job, are refused', async () => {
     const slice = await on().newSlice()
-    expect(await kim.ask({ question: 'slice', ...slice })).toEqual({
+    expect(await kim().ask({ question: 'slice', ...slice })).toEqual({
       ...slice,
       jobs: [],
       undo: null,
       lock: null,
       audit: [],
     })
-    await expect(kim.ask({ question: 'slice', distributor: 'NOBODY', month: '2026-10' })).rejects.toMatchObject({
+    await expect(kim().ask({ question: 'slice', distributor: 'NOBODY', month: '2026-10' })).rejects.toMatchObject({
       name: 'UnknownDistributor',
     })
-    await expect(kim.ask({ question: 'job', job: 999_999 })).rejects.toMatchObject({ name: 'UnknownJob' })
+    await expect(kim().ask({ question: 'job', job: 999_999 })).rejects.toMatchObject({ name: 'UnknownJob' })
   })
 
   test('is told of even where Valkey does not answer', async () => {
     const slice = await without().newSlice()
-    expect(await cutOff.ask({ question: 'slice', ...slice })).toMatchObject({ jobs: [], lock: 'unreachable' })
+    expect(await cutOff().ask({ question: 'slice', ...slice })).toMatchObject({ jobs: [], lock: 'unreachable' })
   })
 })

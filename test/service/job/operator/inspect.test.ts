@@ -1,42 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { jobsOf, rowsOf } from '../../../support/invariants.ts'
-import { KIM, operatorFunctions } from '../../../support/operator-functions.ts'
-import { shareFile } from '../../../support/share-file.ts'
-import { useStack } from '../../../support/stack.ts'
-import type { TestSlice } from '../../../support/test-stack.ts'
+import { KIM } from '../../../support/operator-functions.ts'
+import { FILE, OLD, TIME, useInspect } from './use-inspect.ts'
 
-/* What operators are told, through Lambda's API and the real bundles. */
-const on = useStack()
-let kim: ReturnType<typeof operatorFunctions>
-
-beforeAll(() => {
-  kim = operatorFunctions(on())
-})
-
-afterAll(() => {
-  kim.close()
-})
-
-const FILE = shareFile(200, 81)
-const OLD = shareFile(150, 82)
-
-/** Four chunks. */
-const CHUNK_ROWS = 50
-const ISO = /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
-const TIME = expect.stringMatching(ISO)
-
-const registered = async (month?: string): Promise<TestSlice> => {
-  const slice = await on().newSlice(month)
-  await on().seed(slice, OLD)
-  const source = await on().stage(FILE, CHUNK_ROWS)
-  expect(await on().run({ ...slice, source, requestedBy: 'lee' })).toMatchObject({ status: 'SUCCEEDED' })
-  return slice
-}
+const { kim, on, registered } = useInspect()
 
 describe('the deployment', () => {
   test("is the stage's machines and bucket", async () => {
     const { machineArn, machineArns, aws } = on().stack
-    expect(await kim.ask({ question: 'deployment' })).toEqual({
+    expect(await kim().ask({ question: 'deployment' })).toEqual({
       stage: 'local',
       stateMachineArn: machineArn,
       dispatchMachineArn: machineArns.DispatchStateMachine,
@@ -58,7 +30,7 @@ describe('the slices', () => {
     ] as const)
       await on().run({ ...each, source: await on().upload(file), requestedBy: 'lee' })
     const [newest] = await jobsOf(on(), slice)
-    const lines = await kim.ask({ question: 'slices', from: '2031-01', to: '2031-02' })
+    const lines = await kim().ask({ question: 'slices', from: '2031-01', to: '2031-02' })
     expect(lines.map(({ distributor, month }) => ({ distributor, month }))).toEqual([slice, earlier])
     expect(lines[0]).toEqual({
       ...{ ...slice, job: newest?.id, state: 'REGISTERED', status: 'settled', fence: 2, execution: newest?.execution },
@@ -71,19 +43,19 @@ describe('the slices', () => {
     ['that end before they begin', '2031-02', '2031-01'],
     ['of more months than an answer takes', '2031-01', '2033-01'],
   ])('%s are refused', async (_, from, to) => {
-    await expect(kim.ask({ question: 'slices', from, to })).rejects.toMatchObject({ name: 'InvalidInput' })
+    await expect(kim().ask({ question: 'slices', from, to })).rejects.toMatchObject({ name: 'InvalidInput' })
   })
 })
 
 describe('the rows', () => {
   test('of a slice are counted and summed exactly', async () => {
     const slice = await registered()
-    const { jobs } = await kim.ask({ question: 'slice', ...slice })
+    const { jobs } = await kim().ask({ question: 'slice', ...slice })
     const { rows, shareSum } = jobs[0]?.source ?? {}
-    expect(await kim.ask({ question: 'rows', ...slice })).toEqual({ rows, shareSum })
+    expect(await kim().ask({ question: 'rows', ...slice })).toEqual({ rows, shareSum })
     expect(rows).toBe(await rowsOf(on(), slice))
     const empty = await on().newSlice()
-    expect(await kim.ask({ question: 'rows', ...empty })).toEqual({ rows: 0, shareSum: '0.000000' })
+    expect(await kim().ask({ question: 'rows', ...empty })).toEqual({ rows: 0, shareSum: '0.000000' })
   })
 })
 
@@ -95,10 +67,10 @@ describe('the audit trail', () => {
     const ids: number[] = []
     for (const [index, each] of [slice, other, neighbour, slice].entries()) {
       const request = { action: 'record', what: 'start', ...each, source: 'incoming/a.csv', ...KIM } as const
-      ids.push((await kim.act({ ...request, execution: `run-${index}` })).id)
+      ids.push((await kim().act({ ...request, execution: `run-${index}` })).id)
     }
     const [first, second, third, fourth] = ids
-    const told = async (filter: object) => (await kim.ask({ question: 'audit', ...filter })).map(({ id }) => id)
+    const told = async (filter: object) => (await kim().ask({ question: 'audit', ...filter })).map(({ id }) => id)
     expect(await told({ limit: 3 })).toEqual([fourth, third, second])
     expect(await told({ distributor: slice.distributor })).toEqual([fourth, second, first])
     expect(await told({ month: '2032-01' })).toEqual([fourth, third, first])
@@ -112,5 +84,5 @@ test.each([
   ['a field too many', { question: 'deployment', token: true }],
   ['more lines than an answer takes', { question: 'audit', limit: 501 }],
 ])('%s is refused at the door', async (_, request) => {
-  await expect(kim.ask(request as never)).rejects.toMatchObject({ name: 'InvalidInput' })
+  await expect(kim().ask(request as never)).rejects.toMatchObject({ name: 'InvalidInput' })
 })
