@@ -1,49 +1,18 @@
 import { readdir, stat } from 'node:fs/promises'
-import { request } from 'node:http'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 import { shareFile } from '../../../support/share-file.ts'
 import { useStack } from '../../../support/stack.ts'
 import { useConsole } from './console-operator.ts'
+import { requestsTo } from './requests.ts'
 
-/* Who may talk to a console, and what it takes from them. Requests are made by hand: no browser would send some of them. */
+/* Who may talk to a console, and what it takes from them. */
 const on = useStack()
 const UPLOAD_BYTES_MAX = 40_000
 const kim = useConsole(on, { uploadBytesMax: UPLOAD_BYTES_MAX })
+const { ask, csrfAt } = requestsTo(kim)
 const FILE = shareFile(40, 71)
-
-type RequestOptions = {
-  readonly method?: string
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string | Buffer
-  /** With the session's cookie; true by default. */
-  readonly isSignedIn?: boolean
-}
-
-type Answer = { readonly status: number; readonly headers: NodeJS.Dict<string | string[]>; readonly text: string }
-
-const ask = async (path: string, { method = 'GET', headers = {}, body, isSignedIn = true }: RequestOptions = {}) => {
-  const cookies = await kim().page.context().cookies()
-  const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
-  return await new Promise<Answer>((resolve, reject) => {
-    const all = { ...(isSignedIn ? { cookie } : {}), ...headers }
-    const sent = request(`${kim().home}${path}`, { method, headers: all, agent: false }, (response) => {
-      let text = ''
-      response.setEncoding('utf8')
-      response.on('data', (piece: string) => {
-        text += piece
-      })
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text }))
-    })
-    sent.on('error', reject)
-    sent.end(body)
-  })
-}
-
-/** A form of the page at this address, with its secret. */
-const csrfAt = async (path: string): Promise<string> =>
-  /name="csrf" value="([^"]+)"/.exec((await ask(path)).text)?.[1] ?? ''
 
 const uploads = async (): Promise<string[]> => (await readdir(kim().folder)).map((name) => join(kim().folder, name))
 
