@@ -32,6 +32,11 @@ const Shape = z.object({
   /** The replication group's id: an IAM password is signed for it and not for the endpoint. */
   LOCK_GROUP_ID: z.string().default(''),
   LOCK_TLS: z.enum(['verify', 'off']).default('verify'),
+  /** What every lock's key begins with: stages may share one Valkey. */
+  LOCK_PREFIX: z
+    .string()
+    .regex(/^[\w:-]{0,64}$/)
+    .default(''),
 })
 
 export const Env = Shape.superRefine((env, context) => {

@@ -17,13 +17,14 @@ import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import { Construct } from 'constructs'
 import { IDLE_TIMEOUT_S, LOCK_WAIT_TIMEOUT_S } from '../../functions/contract/limits.ts'
 import type { AwsStage } from '../config/config.ts'
+import { databaseNames } from '../config/stores.ts'
 import type { Network } from './network.ts'
-
-/** Who the functions log in as; the migrator creates this user for IAM passwords only. */
-const APP_USER = 'sharelock_app'
 
 /** The version that CDK and cfn-lint both know. */
 const ENGINE = DatabaseInstanceEngine.mysql({ version: MysqlEngineVersion.VER_8_4_9 })
+
+/** An instance's own; a port of its own would only surprise those who read the month. */
+const MYSQL_PORT = 3306
 
 const LOGS = ['error', 'slowquery', 'iam-db-auth-error'] as const
 
@@ -51,6 +52,8 @@ export class DatabaseServer extends Construct {
   readonly environment: Readonly<Record<string, string>>
   /** Name and password of the master user, for the migrator alone. */
   readonly masterSecret: ISecret
+  /** Who the functions log in as; the migrator creates this user for IAM passwords only. */
+  private readonly user: string
 
   constructor(scope: Construct, id: string, { stage, database, logRetentionDays }: AwsStage, network: Network) {
     super(scope, id)
@@ -70,12 +73,15 @@ export class DatabaseServer extends Construct {
       })
       this.masterSecret = Secret.fromSecretCompleteArn(this, 'MasterSecret', database.masterSecretArn)
     }
-    network.functionsGroup.connections.allowTo(this.instance, Port.tcp(3306), 'MySQL')
+    const port = database.kind === 'new' ? MYSQL_PORT : database.port
+    network.functionsGroup.connections.allowTo(this.instance, Port.tcp(port), 'MySQL')
+    const { schema, user } = databaseNames(stage, database)
+    this.user = user
     this.environment = {
       DATABASE_HOST: this.instance.dbInstanceEndpointAddress,
       DATABASE_PORT: this.instance.dbInstanceEndpointPort,
-      DATABASE_NAME: 'sharelock',
-      DATABASE_USER: APP_USER,
+      DATABASE_NAME: schema,
+      DATABASE_USER: user,
       DATABASE_AUTH: 'iam',
       DATABASE_TLS: 'verify',
     }
@@ -83,7 +89,7 @@ export class DatabaseServer extends Construct {
 
   /** To log in as the functions' user, and as nobody else. */
   grantConnect(grantee: IGrantable): void {
-    this.instance.grantConnect(grantee, APP_USER)
+    this.instance.grantConnect(grantee, this.user)
   }
 
   private create(
@@ -126,7 +132,7 @@ export class DatabaseServer extends Construct {
       copyTagsToSnapshot: true,
       autoMinorVersionUpgrade: false,
       deletionProtection: true,
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     })
     // A moved construct must not become a new, empty database: the logical id is what CloudFormation goes by.
     const resource = instance.node.defaultChild as CfnDBInstance
@@ -137,7 +143,7 @@ export class DatabaseServer extends Construct {
         new LogGroup(this, `Log-${log}`, {
           logGroupName: `/aws/rds/instance/${instanceIdentifier}/${log}`,
           retention,
-          removalPolicy: RemovalPolicy.RETAIN,
+          removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
         }),
       )
     return instance

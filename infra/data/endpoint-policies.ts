@@ -1,3 +1,4 @@
+import { GatewayVpcEndpoint } from 'aws-cdk-lib/aws-ec2'
 import { AnyPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import type { IBucket } from 'aws-cdk-lib/aws-s3'
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager'
@@ -9,6 +10,8 @@ type Owned = {
   readonly topic: ITopic
   readonly secret: ISecret
   readonly account: string
+  /** A gateway in somebody's VPC is a way for others too, so its policy stays as open as AWS makes it. */
+  readonly isShared: boolean
 }
 
 /**
@@ -17,7 +20,7 @@ type Owned = {
  */
 export const narrowEndpoints = (
   { s3, sns, secretsManager }: Endpoints,
-  { bucket, topic, secret, account }: Owned,
+  { bucket, topic, secret, account, isShared }: Owned,
 ): void => {
   const statement = (actions: string[], resources: string[]) =>
     new PolicyStatement({
@@ -27,16 +30,18 @@ export const narrowEndpoints = (
       resources,
       conditions: { StringEquals: { 'aws:PrincipalAccount': account } },
     })
-  s3.addToPolicy(
-    statement(
-      ['s3:GetObject*', 's3:PutObject*', 's3:AbortMultipartUpload', 's3:ListMultipartUploadParts'],
-      [bucket.arnForObjects('*')],
-    ),
-  )
-  // Without ListBucket, a missing object reads as forbidden.
-  s3.addToPolicy(statement(['s3:ListBucket', 's3:GetBucket*'], [bucket.bucketArn]))
-  sns.addToPolicy(statement(['sns:Publish'], [topic.topicArn]))
-  secretsManager.addToPolicy(
+  if (s3 !== undefined && !(isShared && s3 instanceof GatewayVpcEndpoint)) {
+    s3.addToPolicy(
+      statement(
+        ['s3:GetObject*', 's3:PutObject*', 's3:AbortMultipartUpload', 's3:ListMultipartUploadParts'],
+        [bucket.arnForObjects('*')],
+      ),
+    )
+    // Without ListBucket, a missing object reads as forbidden.
+    s3.addToPolicy(statement(['s3:ListBucket', 's3:GetBucket*'], [bucket.bucketArn]))
+  }
+  sns?.addToPolicy(statement(['sns:Publish'], [topic.topicArn]))
+  secretsManager?.addToPolicy(
     statement(['secretsmanager:GetSecretValue', 'secretsmanager:DescribeSecret'], [secret.secretArn]),
   )
 }

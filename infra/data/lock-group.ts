@@ -10,16 +10,21 @@ import {
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam'
 import { Construct } from 'constructs'
 import type { AwsStage } from '../config/config.ts'
+import { lockPrefix } from '../config/stores.ts'
 import type { Network } from './network.ts'
 
 /** ElastiCache's newest Valkey of the 8 family; neither CDK nor cfn-lint checks it, so a test does. */
 const VALKEY_VERSION = '8.1'
 
+/** ElastiCache's own. */
+const VALKEY_PORT = 6379
+
 /** Every command that the lock's scripts and their client send, and no other. */
 export const LOCK_COMMANDS = ['get', 'set', 'del', 'pexpire', 'pttl', 'eval'] as const
 
-/** On the locks' own keys only, without channels. The braces are part of the key: see lockKey in contract/words.ts. */
-export const ACCESS_STRING = `on ~{sharelock:* resetchannels -@all ${LOCK_COMMANDS.map((command) => `+${command}`).join(' ')}`
+/** On the stage's own locks only, without channels. The braces are part of the key: see lockKey in contract/words.ts. */
+export const accessString = (stage: string): string =>
+  `on ~${lockPrefix(stage)}{sharelock:* resetchannels -@all ${LOCK_COMMANDS.map((command) => `+${command}`).join(' ')}`
 
 /**
  * Valkey, for locks and nothing else: a neighbour's keys could fill it, and an evicted lock is a lost one. Nothing is
@@ -38,7 +43,7 @@ export class LockGroup extends Construct {
     this.groupId = address.groupId
     this.user = address.user
     this.nodeIds = address.nodeIds
-    network.functionsGroup.connections.allowTo(address.group, Port.tcp(6379), 'Valkey')
+    network.functionsGroup.connections.allowTo(address.group, Port.tcp(address.listensOn), 'Valkey')
     this.environment = {
       LOCK_HOST: address.host,
       LOCK_PORT: address.port,
@@ -46,6 +51,7 @@ export class LockGroup extends Construct {
       LOCK_AUTH: 'iam',
       LOCK_GROUP_ID: this.groupId,
       LOCK_TLS: 'verify',
+      LOCK_PREFIX: lockPrefix(stage),
     }
   }
 
@@ -71,7 +77,8 @@ export class LockGroup extends Construct {
       user: lock.user,
       host: lock.endpoint,
       port: String(lock.port),
-      nodeIds: [`${lock.groupId}-001`],
+      listensOn: lock.port,
+      nodeIds: lock.nodeIds,
       group: SecurityGroup.fromSecurityGroupId(this, 'Group', lock.securityGroupId) as ISecurityGroup,
     }
   }
@@ -92,7 +99,7 @@ export class LockGroup extends Construct {
       // IAM asks that both are the same.
       userId: name,
       userName: name,
-      accessString: ACCESS_STRING,
+      accessString: accessString(stage),
       authenticationMode: { Type: 'iam' },
     })
     const users = new CfnUserGroup(this, 'Users', { engine: 'valkey', userGroupId: name, userIds: [user.ref] })
@@ -125,13 +132,14 @@ export class LockGroup extends Construct {
       snapshotRetentionLimit: 0,
       autoMinorVersionUpgrade: true,
     })
-    resource.applyRemovalPolicy(RemovalPolicy.RETAIN)
+    resource.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
     resource.overrideLogicalId('LockGroup')
     return {
       groupId: name,
       user: name,
       host: resource.attrPrimaryEndPointAddress,
       port: resource.attrPrimaryEndPointPort,
+      listensOn: VALKEY_PORT,
       nodeIds: Array.from({ length: nodes }, (_, index) => `${name}-${String(index + 1).padStart(3, '0')}`),
       group: group as ISecurityGroup,
     }

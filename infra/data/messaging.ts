@@ -18,7 +18,7 @@ export class Messaging extends Construct {
     const masterKey = new Key(this, 'Key', {
       description: 'Sharelock: topics',
       enableKeyRotation: true,
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     })
     // Without it an alarm is raised and nobody hears: CloudWatch publishes under its own name.
     masterKey.addToResourcePolicy(
@@ -31,7 +31,7 @@ export class Messaging extends Construct {
     )
     this.events = new Topic(this, 'Events', { masterKey, enforceSSL: true })
     ;(this.events.node.defaultChild as CfnTopic).overrideLogicalId('EventsTopic')
-    this.events.applyRemovalPolicy(RemovalPolicy.RETAIN)
+    this.events.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
     this.notices = new Topic(this, 'Notices', { masterKey, enforceSSL: true })
     // A topic with a policy of its own has lost the default one, which let the account's alarms in.
     this.notices.addToResourcePolicy(

@@ -22,7 +22,7 @@ const PRIVATE = {
   blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
   encryption: BucketEncryption.S3_MANAGED,
   enforceSSL: true,
-  removalPolicy: RemovalPolicy.RETAIN,
+  removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
 } as const
 
 /** The bucket of files, staged sources and reject reports, and the one with the log of who reads them. */

@@ -85,7 +85,7 @@ export class Functions extends Construct {
     const { config } = this.props
     const smokeFrom = config.kind === 'aws' ? config.smokeFrom : undefined
     const database = Object.entries(this.props.stores.environment).filter(([key]) =>
-      /^DATABASE_(HOST|PORT|NAME|USER)$/.test(key),
+      /^(DATABASE_(HOST|PORT|NAME|USER)|AWS_ENDPOINT_URL_SECRETS_MANAGER)$/.test(key),
     )
     const fn = this.createFunction('Migrate', SUPPORT.Migrate, SUPPORT_SANDBOXES.Migrate, {
       ...Object.fromEntries(database),
@@ -112,8 +112,9 @@ export class Functions extends Construct {
       tracing: config.tracing ? Tracing.ACTIVE : Tracing.DISABLED,
       environment,
       ...(config.kind === 'aws' && config.reservedConcurrency ? { reservedConcurrentExecutions: sandboxes } : {}),
-      // A definition names a version: a running execution needs its version after the deployment that replaced it.
-      currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN },
+      // A definition names a version: a running execution needs its version after the deployment that replaced it. Those of
+      // a deployment that was rolled back go: Lambda makes no second version of the same code, so it could not be repeated.
+      currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
       logGroup: new LogGroup(this, `${name}Log`, {
         retention: config.logRetentionDays,
         removalPolicy: RemovalPolicy.DESTROY,

@@ -4,6 +4,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda'
 import type { IBucket } from 'aws-cdk-lib/aws-s3'
 import type { StateMachine } from 'aws-cdk-lib/aws-stepfunctions'
 import type { Construct } from 'constructs'
+import { regionalName } from './regional-name.ts'
 
 /** The functions that operators call. */
 export type OperatorName = 'Inspect' | 'Operate'
@@ -19,21 +20,22 @@ export type OperatorPolicyProps = {
 const PREFIXES = ['incoming', 'rejected', 'staged'].map((prefix) => `${prefix}/*`)
 
 /**
- * Two policies for roles or groups of your own: `sharelock-<stage>-reader` looks at everything and changes nothing;
- * `sharelock-<stage>-operator` does all that the operators' command can. Not redriving: an execution that halted is resumed
+ * Two policies for roles or groups of your own: `sharelock-<stage>-<region>-reader` looks at everything and changes nothing;
+ * `sharelock-<stage>-<region>-operator` does all that the operators' command can. Not redriving: an execution that halted is resumed
  * by a new one, which meets the job as everybody does.
  *
  * @returns the operator's
  */
 export const addOperatorPolicies = (scope: Construct, props: OperatorPolicyProps): ManagedPolicy => {
   const { stage } = props
+  const { region } = Stack.of(scope)
   new ManagedPolicy(scope, 'ReaderPolicy', {
-    managedPolicyName: `sharelock-${stage}-reader`,
+    managedPolicyName: regionalName(stage, region, 'reader'),
     description: `Look at the jobs of Sharelock ${stage}, change nothing`,
     statements: reading(scope, props),
   })
   return new ManagedPolicy(scope, 'OperatorPolicy', {
-    managedPolicyName: `sharelock-${stage}-operator`,
+    managedPolicyName: regionalName(stage, region, 'operator'),
     description: `Start, watch and stop the jobs of Sharelock ${stage}`,
     statements: [...reading(scope, props), ...changing(scope, props)],
   })

@@ -1,7 +1,8 @@
-import { CfnOutput } from 'aws-cdk-lib'
+import { CfnOutput, Stack } from 'aws-cdk-lib'
 import { AccountPrincipal, type ManagedPolicy, PrincipalWithConditions, Role } from 'aws-cdk-lib/aws-iam'
 import type { IStateMachine } from 'aws-cdk-lib/aws-stepfunctions'
 import type { Construct } from 'constructs'
+import { regionalName } from './regional-name.ts'
 
 export type SmokeRoleProps = {
   readonly stage: string
@@ -16,12 +17,10 @@ export type SmokeOutputs = Readonly<Record<'SMOKE_ROLE_ARN' | 'STATE_MACHINE_ARN
 /** The distributor that the migrator adds to such a stage: inactive, so that no month is dispatched to it. */
 export const SMOKE_DISTRIBUTOR = 'SMOKE'
 
-export const smokeRoleName = (stage: string): string => `sharelock-${stage}-smoke`
-
 /** The pipeline runs its smoke job as an operator: what an operator may not do, the job must not need. */
 export const addSmokeRole = (scope: Construct, props: SmokeRoleProps): SmokeOutputs => {
   const role = new Role(scope, 'SmokeRole', {
-    roleName: smokeRoleName(props.stage),
+    roleName: regionalName(props.stage, Stack.of(scope).region, 'smoke'),
     description: 'The smoke job of the Sharelock pipeline',
     assumedBy: new PrincipalWithConditions(new AccountPrincipal(props.pipelineAccount), {
       // The pipeline's own project, and nobody else in its account.

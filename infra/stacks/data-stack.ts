@@ -28,18 +28,21 @@ export class DataStack extends Stack {
     const network = new Network(this, 'Network', config)
     const database = new DatabaseServer(this, 'Database', config, network)
     const lock = new LockGroup(this, 'Lock', config, network)
-    const bucket = new Storage(this, 'Storage').bucket as IBucket
+    const storage = new Storage(this, 'Storage')
+    const bucket = storage.bucket as IBucket
     this.bucketName = new CfnOutput(this, 'BucketName', { value: bucket.bucketName })
     const messaging = new Messaging(this, 'Messaging', config.account, config.alarms.emails)
-    if (network.endpoints !== undefined)
-      narrowEndpoints(network.endpoints, {
-        bucket,
-        topic: messaging.events,
-        secret: database.masterSecret,
-        account: config.account,
-      })
+    // Last, for a first deployment that fails can't take a protected database back: see docs/deployments.md.
+    database.node.addDependency(lock, storage, messaging)
+    narrowEndpoints(network.endpoints, {
+      bucket,
+      topic: messaging.events,
+      secret: database.masterSecret,
+      account: config.account,
+      isShared: config.network.kind === 'existing',
+    })
     this.stores = {
-      environment: { ...database.environment, ...lock.environment },
+      environment: { ...database.environment, ...lock.environment, ...network.environment },
       bucket,
       topic: messaging.events,
       notices: messaging.notices,

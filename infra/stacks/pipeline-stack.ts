@@ -13,7 +13,7 @@ import type { Construct } from 'constructs'
 import type { AwsStage, PipelineConfig, StageConfig } from '../config/config.ts'
 import { stageConfig } from '../config/stages.ts'
 import type { Bundles } from '../functions/bundles.ts'
-import { smokeRoleName } from '../operators/smoke-role.ts'
+import { regionalName } from '../operators/regional-name.ts'
 import { acknowledgePipeline } from './pipeline-nag.ts'
 import type { StageStacks } from './stage-stacks.ts'
 
@@ -84,7 +84,7 @@ export class PipelineStack extends Stack {
 }
 
 const smokeStep = (
-  { stage, account }: AwsStage,
+  { stage, account, region }: AwsStage,
   source: IFileSetProducer,
   outputs: Readonly<Record<string, CfnOutput>>,
 ): CodeBuildStep =>
@@ -95,7 +95,7 @@ const smokeStep = (
     rolePolicyStatements: [
       new PolicyStatement({
         actions: ['sts:AssumeRole'],
-        resources: [`arn:aws:iam::${account}:role/${smokeRoleName(stage)}`],
+        resources: [`arn:aws:iam::${account}:role/${regionalName(stage, region, 'smoke')}`],
       }),
     ],
   })

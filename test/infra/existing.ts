@@ -17,12 +17,13 @@ export const EXISTING = {
     zones: ['ap-northeast-2a', 'ap-northeast-2c'],
     subnetIds: ['subnet-0123456789abcdef0', 'subnet-0123456789abcdef1'],
     routeTableIds: ['rtb-0123456789abcdef0', 'rtb-0123456789abcdef1'],
-    endpoints: true,
+    endpoints: { s3: 'own', sns: 'own', secretsManager: 'own' },
   },
   database: {
     kind: 'existing',
     identifier: 'settlement',
     endpoint: 'settlement.abcdefghijkl.ap-northeast-2.rds.amazonaws.com',
+    port: 3_307,
     resourceId: 'db-ABCDEFGHIJKLMNOPQRSTUVWXYZ',
     securityGroupId: 'sg-0123456789abcdef0',
     masterSecretArn: 'arn:aws:secretsmanager:ap-northeast-2:555555555555:secret:settlement-AbCdEf',
@@ -31,6 +32,8 @@ export const EXISTING = {
   lock: {
     kind: 'existing',
     groupId: 'locks',
+    nodeIds: ['locks-001', 'locks-004'],
+    port: 6_380,
     endpoint: 'master.locks.abcdef.apn2.cache.amazonaws.com',
     user: 'sharelock',
     securityGroupId: 'sg-0123456789abcdef1',

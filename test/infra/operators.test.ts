@@ -40,22 +40,22 @@ const READING = [
 describe('an operator', () => {
   test('may look, upload, start, stop and operate, and nothing else', () => {
     const actions = [...READING, 's3:PutObject', 'states:StartExecution', 'states:StopExecution']
-    expect([...new Set(actionsIn('sharelock-prod-operator'))].toSorted()).toEqual(actions.toSorted())
+    expect([...new Set(actionsIn('sharelock-prod-ap-northeast-2-operator'))].toSorted()).toEqual(actions.toSorted())
   })
 
   test('calls the two functions for operators by their plain names, and no other', () => {
     const arn = (name: string) => `{"Fn::GetAtt":["Functions${name}","Arn"]}`
-    expect(invokedBy('sharelock-prod-operator')).toEqual([arn('Inspect'), arn('Operate')])
-    expect(invokedBy('sharelock-prod-reader')).toEqual([arn('Inspect')])
+    expect(invokedBy('sharelock-prod-ap-northeast-2-operator')).toEqual([arn('Inspect'), arn('Operate')])
+    expect(invokedBy('sharelock-prod-ap-northeast-2-reader')).toEqual([arn('Inspect')])
   })
 
   test('that only reads may look at everything an operator sees and change nothing', () => {
-    expect(actionsIn('sharelock-prod-reader').toSorted()).toEqual(READING)
+    expect(actionsIn('sharelock-prod-ap-northeast-2-reader').toSorted()).toEqual(READING)
   })
 
   test.each(['operator', 'reader'])('%s is held to this stage: no statement names everything', (kind) => {
-    for (const { Resource } of statementsOf(`sharelock-prod-${kind}`)) expect(Resource).not.toBe('*')
-    const text = JSON.stringify(statementsOf(`sharelock-prod-${kind}`))
+    for (const { Resource } of statementsOf(`sharelock-prod-ap-northeast-2-${kind}`)) expect(Resource).not.toBe('*')
+    const text = JSON.stringify(statementsOf(`sharelock-prod-ap-northeast-2-${kind}`))
     for (const prefix of ['incoming', 'rejected', 'staged']) expect(text).toContain(`/${prefix}/*`)
   })
 

@@ -77,7 +77,7 @@ describe('the smoke job', () => {
   test("runs as an operator, from the pipeline's account only, where the stage allows it", () => {
     const { job } = stageTemplates('staging')
     job.hasResourceProperties('AWS::IAM::Role', {
-      RoleName: 'sharelock-staging-smoke',
+      RoleName: 'sharelock-staging-ap-northeast-2-smoke',
       ManagedPolicyArns: [{ Ref: Match.stringLikeRegexp('^OperatorPolicy') }],
       AssumeRolePolicyDocument: {
         Statement: [

@@ -8,5 +8,6 @@ export const lockAddress = (host: string, port: number): LockAddress => ({
   LOCK_AUTH: 'none',
   LOCK_GROUP_ID: '',
   LOCK_TLS: 'off',
+  LOCK_PREFIX: '',
   AWS_REGION: 'ap-northeast-2',
 })

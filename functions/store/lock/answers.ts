@@ -36,7 +36,7 @@ const REFUSALS: readonly Kind[] = [
   [
     /^NOPERM\b|ACL failure/,
     'LockMisconfigured',
-    "The user may not do what a lock needs: give it the access string of the stage's lock group (ACCESS_STRING).",
+    "The user may not do what a lock needs: give it the access string of this stage's locks (`npm run preflight` prints it).",
   ],
   [
     /^WRONGTYPE\b/,

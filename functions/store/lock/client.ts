@@ -9,11 +9,13 @@ export type LockClient = {
   eval(script: string, keys: number, key: string, ...args: (string | number)[]): Promise<unknown>
   /** The login that was refused last, while the client has found no other way in. */
   readonly refusal?: () => unknown
+  /** What the client writes in front of every key; the stage's own. */
+  readonly prefix?: string
 }
 
 export type LockAddress = Pick<
   Env,
-  'LOCK_HOST' | 'LOCK_PORT' | 'LOCK_USER' | 'LOCK_AUTH' | 'LOCK_GROUP_ID' | 'LOCK_TLS' | 'AWS_REGION'
+  'LOCK_HOST' | 'LOCK_PORT' | 'LOCK_USER' | 'LOCK_AUTH' | 'LOCK_GROUP_ID' | 'LOCK_TLS' | 'LOCK_PREFIX' | 'AWS_REGION'
 >
 
 /**
@@ -28,6 +30,7 @@ export const openLockClient = async (address: LockAddress): Promise<Redis & Lock
   const client = new Redis({
     host: address.LOCK_HOST,
     port: address.LOCK_PORT,
+    keyPrefix: address.LOCK_PREFIX,
     lazyConnect: true,
     connectTimeout: LOCK_CONNECT_TIMEOUT_MS,
     commandTimeout: LOCK_COMMAND_TIMEOUT_MS,
@@ -66,5 +69,5 @@ export const openLockClient = async (address: LockAddress): Promise<Redis & Lock
       )
     })
   }
-  return Object.assign(client, { refusal: () => refusal })
+  return Object.assign(client, { refusal: () => refusal, prefix: address.LOCK_PREFIX })
 }

@@ -33,6 +33,7 @@ export const lendLock = (
     const client = await opened
     return {
       refusal: () => client.refusal?.(),
+      ...(client.prefix === undefined ? {} : { prefix: client.prefix }),
       eval: async (...command) => {
         // Until the client has its answer, or gave it up: a command that is no longer waited for is under way all the same.
         const ask = async (): Promise<unknown> => {

@@ -27,7 +27,7 @@ export const runScript = async (
     reply.catch(() => undefined)
     // The time of the task itself was up.
     if (isFailure(error)) throw error
-    throw lockFailure(isAnswer(error) ? error : (client.refusal?.() ?? error), key)
+    throw lockFailure(isAnswer(error) ? error : (client.refusal?.() ?? error), `${client.prefix ?? ''}${key}`)
   } finally {
     clearTimeout(timer)
   }

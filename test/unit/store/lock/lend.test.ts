@@ -17,7 +17,7 @@ test('a client whose command is under way when the time is up is not idle for th
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
   const address: LockAddress = {
     ...{ LOCK_HOST: '127.0.0.1', LOCK_PORT: (server.address() as AddressInfo).port, LOCK_USER: '' },
-    ...({ LOCK_AUTH: 'none', LOCK_TLS: 'off' } as const),
+    ...({ LOCK_AUTH: 'none', LOCK_TLS: 'off', LOCK_PREFIX: '' } as const),
     ...{ LOCK_GROUP_ID: '', AWS_REGION: 'ap-northeast-2' },
   }
   const dropped: OpenLockClient[] = []
