@@ -37,6 +37,15 @@ export const REJECT_ERRORS_MAX = 100
 /** With this many errors the reading ends: one column is wrong from top to bottom, and more of it tells nobody more. */
 export const ERRORS_COUNTED_MAX = 100_000
 
+/** Rows of titles before a header, and of totals after the data: a screenful; more is another kind of file. */
+export const ROWS_BEFORE_HEADER_MAX = 100
+export const ROWS_AFTER_DATA_MAX = 100
+
+/** A profile is small: the names of one column in several languages, and what an export has beside the four. */
+export const HEADER_NAMES_MAX = 20
+export const HEADER_NAME_CHARS_MAX = 200
+export const IGNORED_COLUMNS_MAX = 200
+
 /** Shares are stored as decimal(9,6): a percentage in millionths. */
 export const SHARE_DECIMALS = 6
 const SHARE_UNITS = 1_000_000

@@ -24,8 +24,13 @@ export const SOURCE_RULES = {
   'gzip-damaged': 'is a damaged gzip file; upload it again',
   'gzip-expansion': 'unpacks to more than files of shares do; pack the CSV file itself, once, or upload it unpacked',
   encoding: 'cannot be decoded exactly; save the file as UTF-8',
+  'encoding-mark': 'is not in the encoding that these files have; save it in that one',
   'header-missing': 'is missing from the header',
   'header-duplicate': 'appears more than once in the header',
+  'header-unknown': 'is none that these files have; delete it, or ask for it to be ignored',
+  'header-constant':
+    'is there, though every row of these files has the same right type; delete it, or ask for it to be read',
+  'rows-after-data': 'is a row of shares where these files end with rows that are none',
   'distinct-values': 'has more different values than one file may have; see whether the right column has this name',
   // --- one record
   'record-length': 'is too long for one row; a quote that was opened here may never be closed',
@@ -46,6 +51,11 @@ export const SOURCE_RULES = {
   'ipi-length': 'has not the 11 digits of an IPI name number; leading zeros may have been lost in a spreadsheet',
   'ipi-check-digits': 'is not an IPI name number: its last two digits do not fit the others',
   'excel-number': 'was turned into a number by a spreadsheet and its digits are lost; export the column as text',
+  // --- cells of a sheet
+  'cell-number': 'is a number in the sheet, which loses the zeros it begins with; format the column as text',
+  'cell-date': 'was turned into a date by the spreadsheet; format the column as text and write the value again',
+  'cell-boolean': 'is TRUE or FALSE in the sheet and no text; format the column as text and write the value again',
+  'cell-error': 'is an error of a formula; correct the sheet',
   // --- share
   'share-blank': 'is blank, and a blank is never 0',
   'share-full-width': 'is written in full-width characters; write it in ASCII, e.g. 33.3',
@@ -57,6 +67,11 @@ export const SOURCE_RULES = {
   'share-sign': 'has a sign; a share is a positive number without one',
   'share-format': 'is not a number; a share is a percentage such as 25 or 33.333333',
   'share-decimals': 'has more than 6 decimals; it cannot be stored exactly',
+  'share-decimal-point': 'has a decimal point, and in these files it is a comma; write e.g. 33,3',
+  'share-fraction-decimals': 'has more than 8 decimals as a fraction; it cannot be stored exactly',
+  'share-points-decimals': 'has more than 4 decimals as basis points; it cannot be stored exactly',
+  'share-fraction-range': 'is out of range: these files have fractions, 0 < share <= 1, and a quarter is 0.25',
+  'share-points-range': 'is out of range: these files have basis points, 0 < share <= 10000, and a quarter is 2500',
   'share-range': 'is out of range: 0 < share <= 100',
   // --- rows together
   'duplicate-key': 'repeats the ISRC, right type and party of an earlier row',

@@ -1,13 +1,8 @@
 import { formatUnits } from './manifest.ts'
+import { CANONICAL, type ShareForm } from './profile.ts'
+import { type Share, shareOf } from './share-text.ts'
 import { SHARE_DECIMALS, SHARE_SUM_MAX_UNITS, SUM_TOLERANCE_MAX_UNITS } from './source-limits.ts'
-import {
-  type Refusal,
-  refuse,
-  SOURCE_COLUMNS,
-  type SourceColumn,
-  type SourceRule,
-  type SourceRules,
-} from './source-refusals.ts'
+import { type Refusal, refuse, SOURCE_COLUMNS, type SourceColumn, type SourceRules } from './source-refusals.ts'
 import type { PartyScheme, SumRule } from './words.ts'
 
 /**
@@ -79,42 +74,10 @@ const ipiCheckDigits = (digits: string): string => {
   return String(remainder === 0 ? 0 : (101 - remainder) % 100).padStart(2, '0')
 }
 
-/** A share in exact millionths of a percent, and the number of decimals it was written with. */
-export type Share = { readonly units: number; readonly decimals: number }
-
-const SHARE = /^([0-9]+)(?:\.([0-9]+))?$/
-
-/** What a share that is no plain number looks like, in the order in which it is recognised. */
-const SHARE_DAMAGE: readonly (readonly [SourceRule, RegExp])[] = [
-  ['share-full-width', /[\uff01-\uff5e]/],
-  ['share-percent-sign', /%/],
-  ['share-hexadecimal', /^[+-]?0x/i],
-  ['share-thousands-separator', /^[+-]?\d{1,3}(,\d{3})+(\.\d*)?$/],
-  ['share-decimal-comma', /^[+-]?\d+,\d+$/],
-  ['share-exponent', /^[+-]?(\d+\.?\d*|\.\d+)e[+-]?\d+$/i],
-  ['share-sign', /^[+-][\d.]/],
-]
-
-/**
- * A percentage from its text, without a float in between: a quarter is `25`; up to 6 decimals; 0 < share <= 100.
- * `33,333` is taken for a thousands separator and `33,3` for a decimal comma; both are refused.
- */
-export const readShare = (text: string): Share | Refusal => {
+/** A share as a percentage, or as the profile says; see shareOf. */
+export const readShare = (text: string, form: ShareForm = CANONICAL): Share | Refusal => {
   const value = trimmed(text)
-  if (value.trim() === '') return refuse('share-blank', 'share', text)
-  const parts = SHARE.exec(value)
-  if (parts === null) {
-    const damage = SHARE_DAMAGE.find(([, pattern]) => pattern.test(value))
-    return refuse(damage === undefined ? 'share-format' : damage[0], 'share', text)
-  }
-  const whole = parts[1] ?? ''
-  const fraction = parts[2] ?? ''
-  if (fraction.length > SHARE_DECIMALS) return refuse('share-decimals', 'share', text)
-  // At most 3 + 6 digits are converted, far inside the integers a double holds exactly.
-  const digits = whole.replace(/^0+(?=[0-9])/, '')
-  const units = digits.length > 3 ? Number.POSITIVE_INFINITY : Number(digits + fraction.padEnd(SHARE_DECIMALS, '0'))
-  if (units < 1 || units > SHARE_SUM_MAX_UNITS) return refuse('share-range', 'share', text)
-  return { units, decimals: fraction.length }
+  return value.trim() === '' ? refuse('share-blank', 'share', text) : shareOf(value, text, form)
 }
 
 /** One row, each of its columns read. */
@@ -129,11 +92,15 @@ export type RowValues = {
 type RowRead = { readonly [Column in keyof RowValues]: RowValues[Column] | Refusal }
 
 /** Reads every column of a row. @param text of a column, as it is in the file */
-export const readRow = (text: (column: SourceColumn) => string, { partyScheme }: SourceRules): RowRead => ({
+export const readRow = (
+  text: (column: SourceColumn) => string,
+  { partyScheme }: SourceRules,
+  form: ShareForm,
+): RowRead => ({
   isrc: readIsrc(text('isrc')),
   right_type: readRightType(text('right_type')),
   party_id: readPartyId(text('party_id'), partyScheme),
-  share: readShare(text('share')),
+  share: readShare(text('share'), form),
 })
 
 export const isRefusal = (read: string | Share | Refusal): read is Refusal => typeof read === 'object' && 'rule' in read

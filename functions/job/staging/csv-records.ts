@@ -1,18 +1,13 @@
 import { type CsvError, type CsvErrorCode, type InfoRecord, parse } from 'csv-parse'
 import { refuse, type SourceRule } from '../../contract/source-refusals.ts'
 import { LineCounter, lineBreaks } from './line-counter.ts'
+import { EndOfReading, type OnRecord } from './record-reader.ts'
 import { type SourceErrors, SourceUnreadable } from './source-errors.ts'
 
-/** One record: its fields as they are in the file, and the physical line on which it begins. */
-export type OnRecord = (fields: string[], line: number) => void
-
-/** Thrown by an OnRecord to end reading: what follows would only repeat what is wrong. */
-export class EndOfReading extends Error {
-  override readonly name = 'EndOfReading'
-}
-
-/** What one record may have, and how many blank lines a file. */
-export type RecordLimits = {
+/** How records are written, what one may have, and how many blank lines a file. */
+export type RecordForm = {
+  /** What separates two values. */
+  readonly delimiter: string
   readonly recordCharsMax: number
   readonly columnsMax: number
   readonly blankLinesFree: number
@@ -43,7 +38,7 @@ const addStructureError = (error: unknown, line: number, errors: SourceErrors): 
 }
 
 /**
- * Reads CSV (RFC 4180; lines end with CRLF, LF or CR) record by record. Blank lines are skipped and counted. An error
+ * Reads CSV (RFC 4180 with any delimiter; lines end with CRLF, LF or CR) record by record. Blank lines are skipped and counted. An error
  * of the file's structure ends the reading, since what follows could be read in more than one way; it goes to `errors`
  * with the line on which the record begins. So does too much of anything: blank lines, errors. Errors of the source
  * itself are thrown.
@@ -52,11 +47,11 @@ const addStructureError = (error: unknown, line: number, errors: SourceErrors): 
  */
 export const readRecords = async (
   utf8: AsyncIterable<Buffer>,
-  limits: RecordLimits,
+  form: RecordForm,
   errors: SourceErrors,
   onRecord: OnRecord,
 ): Promise<void> => {
-  const { recordCharsMax, columnsMax, blankLinesFree, blankLinesPerRecord } = limits
+  const { delimiter, recordCharsMax, columnsMax, blankLinesFree, blankLinesPerRecord } = form
   const decoded = new LineCounter(recordCharsMax * UTF8_BYTES_PER_UNIT + columnsMax * BYTES_AROUND_FIELD)
   let nextLine = 1
   let emptyLines = 0
@@ -100,6 +95,7 @@ export const readRecords = async (
   }
   const parser = parse({
     on_record: take,
+    delimiter,
     record_delimiter: ['\r\n', '\n', '\r'],
     relax_column_count: true,
     skip_empty_lines: true,

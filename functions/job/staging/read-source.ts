@@ -1,4 +1,5 @@
 import { CHUNK_ROWS_MAX, TRACK_ROWS_MAX } from '../../contract/limits.ts'
+import { CANONICAL, delimiterOf, type Profile } from '../../contract/profile.ts'
 import {
   BLANK_LINES_FREE,
   BLANK_LINES_PER_RECORD,
@@ -16,6 +17,7 @@ import { type Rejection, refuse, type SourceRules } from '../../contract/source-
 import { checkRows } from './check-rows.ts'
 import { readRecords } from './csv-records.ts'
 import { cutChunks, type StagedSource } from './cut-chunks.ts'
+import type { RecordReader } from './record-reader.ts'
 import { RowTable } from './row-table.ts'
 import { type SourceFormat, textBytes } from './source-bytes.ts'
 import { utf8Bytes } from './source-encoding.ts'
@@ -42,6 +44,8 @@ type ReadLimits = typeof READ_LIMITS
 
 export type ReadOptions = {
   readonly limits?: Partial<ReadLimits>
+  /** How the file is written; without one it is the canonical file. */
+  readonly profile?: Profile | undefined
   /** Called now and then with the number of records read so far. */
   readonly onProgress?: ((records: number) => void) | undefined
 }
@@ -55,7 +59,7 @@ export type ReadResult =
 
 /**
  * Reads a distributor's file once, as a stream, and makes the staged source of it or says why not; nothing is written.
- * Steps: unpack, decode to UTF-8, parse CSV, judge and normalise each row, sort, judge rows together, cut into chunks.
+ * Steps: unpack, decode to UTF-8, parse CSV, turn records into the four columns, judge and normalise each row, sort, judge rows together, cut into chunks.
  *
  * @param input the file's bytes, cut anywhere; it is closed in any case
  * @throws only what `input` throws
@@ -69,7 +73,8 @@ export const readSource = async (
   const format: SourceFormat = { compressed: false, encoding: 'ascii' }
   const errors = new SourceErrors(limits.errorsMax, limits.errorsCountedMax)
   const table = new RowTable(limits.distinctMax)
-  const reader = new SourceReader(rules, limits.rowsMax, table, errors)
+  const profile = options.profile ?? CANONICAL
+  const reader = new SourceReader(rules, limits.rowsMax, table, errors, profile)
   const iterator = input[Symbol.asyncIterator]()
   const watched = async function* (): AsyncGenerator<Buffer> {
     for await (const chunk of { [Symbol.asyncIterator]: () => iterator }) {
@@ -78,11 +83,11 @@ export const readSource = async (
     }
   }
   try {
-    const utf8 = utf8Bytes(textBytes(watched(), limits, format), format)
-    await readRecords(utf8, limits, errors, reader.onRecord)
+    await recordReader(profile, limits, format)(watched(), errors, reader.onRecord)
   } finally {
     await iterator.return?.()
   }
+  if (errors.total === 0) reader.end()
   const facts = { ...format, records: reader.records, ignoredColumns: reader.ignoredColumns }
   if (reader.records === 0 && errors.total === 0) errors.add(refuse('empty-file', 'the file'), { line: null }, '')
   // Of a file that was not read to its end, sums and repetitions say nothing that its sender does not know by then.
@@ -91,6 +96,17 @@ export const readSource = async (
   checkRows(rows, table.decimals, rules, limits.trackRowsMax, errors)
   if (errors.total > 0) return { accepted: false, facts, rejection: errors.rejection() }
   return { accepted: true, facts, source: cutChunks(rows, limits.chunkRowsMax) }
+}
+
+/** The reader of the profile's format. */
+const recordReader = (profile: Profile, limits: ReadLimits, format: SourceFormat): RecordReader => {
+  const delimiter = delimiterOf(profile)
+  if (delimiter === undefined)
+    return async (_, errors) => errors.add(refuse('spreadsheet', 'the file'), { line: null }, '')
+  return async (bytes, errors, onRecord) => {
+    const utf8 = utf8Bytes(textBytes(bytes, limits, format), format, profile.encoding)
+    await readRecords(utf8, { ...limits, delimiter }, errors, onRecord)
+  }
 }
 
 /** What `validateFile` says about a good file. */

@@ -1,12 +1,13 @@
 import { Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
+import type { Encoding } from '../../contract/encodings.ts'
 import { SourceUnreadable } from './source-errors.ts'
 
 /** What was found out about a file on the way; filled in while it is read. */
 export type SourceFormat = { compressed: boolean; encoding: SourceEncoding }
 
 /** The encodings a file may have. `ascii` is one that never left ASCII, which each of the others may also be called. */
-type SourceEncoding = 'ascii' | 'utf-8' | 'utf-16le' | 'utf-16be' | 'cp949'
+type SourceEncoding = 'ascii' | Exclude<Encoding, 'detected'>
 
 const GZIP = Buffer.from([0x1f, 0x8b])
 /** xlsx and zip; xls. Both reach us under a name that ends in `.csv`. */

@@ -1,5 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import iconv from 'iconv-lite'
+import type { Encoding } from '../../contract/encodings.ts'
 import { followedBy, type SourceFormat, splitHead, startsWith } from './source-bytes.ts'
 import { SourceUnreadable } from './source-errors.ts'
 
@@ -101,9 +102,9 @@ async function* utf16(bytes: AsyncIterable<Buffer>, swapped: boolean): AsyncGene
   if (cut.length > 0) throw new SourceUnreadable('encoding')
 }
 
-async function* cp949(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  const decoder = iconv.getDecoder('cp949')
-  // CP949 has no code for U+FFFD, so every one in the result comes from bytes that could not be decoded.
+async function* codePage(bytes: AsyncIterable<Buffer>, name: string): AsyncGenerator<Buffer> {
+  const decoder = iconv.getDecoder(name)
+  // No value of a file is U+FFFD, so every one in the result comes from bytes that could not be decoded.
   const exact = (text: string): { known: Buffer; fault: boolean } => {
     const at = text.indexOf(REPLACEMENT)
     return { known: Buffer.from(at < 0 ? text : text.slice(0, at)), fault: at >= 0 }
@@ -164,28 +165,47 @@ async function* unmarked(bytes: AsyncIterable<Buffer>, format: SourceFormat): As
       decided = undecided.decide(next.done === true)
     }
     format.encoding = decided
-    yield* (decided === 'utf-8' ? utf8 : cp949)(followedBy(undecided.held, rest))
+    const whole = followedBy(undecided.held, rest)
+    yield* decided === 'utf-8' ? utf8(whole) : codePage(whole, decided)
   } finally {
     await iterator.return?.()
   }
 }
 
-/** The text as UTF-8 without a byte order mark, and its encoding in `format`. */
-export async function* utf8Bytes(bytes: AsyncIterable<Buffer>, format: SourceFormat): AsyncGenerator<Buffer> {
+/** What a text begins with that is marked, in the order in which marks are looked for. */
+const MARKS = [
+  ['utf-8', UTF8_BOM],
+  ['utf-16le', UTF16LE_BOM],
+  ['utf-16be', UTF16BE_BOM],
+] as const
+
+const decoded = (bytes: AsyncIterable<Buffer>, encoding: Exclude<Encoding, 'detected'>): AsyncGenerator<Buffer> => {
+  if (encoding === 'utf-8') return utf8(bytes)
+  if (encoding === 'utf-16le' || encoding === 'utf-16be') return utf16(bytes, encoding === 'utf-16be')
+  return codePage(bytes, encoding)
+}
+
+/**
+ * The text as UTF-8 without a byte order mark, and its encoding in `format`.
+ *
+ * @param encoding that the profile names; a text that is marked as another one is refused
+ */
+export async function* utf8Bytes(
+  bytes: AsyncIterable<Buffer>,
+  format: SourceFormat,
+  encoding: Encoding,
+): AsyncGenerator<Buffer> {
   const { head, rest } = await splitHead(bytes)
-  const after = (mark: Buffer): AsyncGenerator<Buffer> => followedBy(head.subarray(mark.length), rest)
-  if (startsWith(head, UTF8_BOM)) {
-    format.encoding = 'utf-8'
-    yield* utf8(after(UTF8_BOM))
-  } else if (startsWith(head, UTF16LE_BOM)) {
-    format.encoding = 'utf-16le'
-    yield* utf16(after(UTF16LE_BOM), false)
-  } else if (startsWith(head, UTF16BE_BOM)) {
-    format.encoding = 'utf-16be'
-    yield* utf16(after(UTF16BE_BOM), true)
-  } else {
-    // A header never holds a zero byte: this is UTF-16 without its mark, and its byte order would be a guess.
-    if (head.includes(0)) throw new SourceUnreadable('encoding')
-    yield* unmarked(followedBy(head, rest), format)
+  const [marked, mark = Buffer.alloc(0)] = MARKS.find(([, bom]) => startsWith(head, bom)) ?? []
+  if (marked !== undefined && encoding !== 'detected' && encoding !== marked)
+    throw new SourceUnreadable('encoding-mark', undefined, `the file, marked as ${marked} and not as ${encoding},`)
+  const named = encoding === 'detected' ? marked : encoding
+  if (named !== undefined) {
+    format.encoding = named
+    yield* decoded(followedBy(head.subarray(mark.length), rest), named)
+    return
   }
+  // A header never holds a zero byte: this is UTF-16 without its mark, and its byte order would be a guess.
+  if (head.includes(0)) throw new SourceUnreadable('encoding')
+  yield* unmarked(followedBy(head, rest), format)
 }

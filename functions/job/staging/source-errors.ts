@@ -15,8 +15,9 @@ export class SourceUnreadable extends Error {
   override readonly name = 'SourceUnreadable'
   readonly refusal: Refusal
 
-  constructor(rule: SourceRule, cause?: unknown) {
-    const refusal = refuse(rule, 'the file')
+  /** @param what is at fault, as the message begins */
+  constructor(rule: SourceRule, cause?: unknown, what = 'the file') {
+    const refusal = refuse(rule, what)
     super(refusal.message, { cause })
     this.refusal = refusal
   }

@@ -1,33 +1,44 @@
-import {
-  refuse,
-  SOURCE_COLUMNS,
-  type SourceColumn,
-  type SourceRule,
-  type SourceRules,
-} from '../../contract/source-refusals.ts'
+import { CANONICAL, type Profile } from '../../contract/profile.ts'
+import { refuse, SOURCE_COLUMNS, type SourceColumn, type SourceRules } from '../../contract/source-refusals.ts'
 import { isRefusal, isWhole, readRow } from '../../contract/source-values.ts'
-import { EndOfReading } from './csv-records.ts'
+import { cellRefusal } from './cell-refusal.ts'
+import { type Header, HeaderSearch } from './header.ts'
+import { type CellKind, EndOfReading } from './record-reader.ts'
 import type { RowTable } from './row-table.ts'
 import type { SourceErrors } from './source-errors.ts'
 
-/** The header: where each column is, counted from 0. */
-type Header = { readonly length: number; readonly places: Record<SourceColumn, number>; readonly ignored: string[] }
+type Record = { readonly fields: string[]; readonly line: number; readonly kinds: readonly CellKind[] | undefined }
 
-/** Turns records into rows of the table or errors. The first record is the header. */
+/**
+ * Turns records into rows of the table or errors, as the profile says: what comes before the header is left out, then
+ * the header, the rows, and what comes after them.
+ */
 export class SourceReader {
-  /** Records after the header, refused ones included. */
+  /** Records after the header, refused ones included, without those after the data. */
   records = 0
   #header: Header | undefined
+  /** The newest records, which may turn out to be the last ones of the file: after the data. */
+  readonly #held: Record[] = []
+  readonly #search: HeaderSearch
+  readonly #profile: Profile
   readonly #rules: SourceRules
   readonly #rowsMax: number
   readonly #table: RowTable
   readonly #errors: SourceErrors
 
-  constructor(rules: SourceRules, rowsMax: number, table: RowTable, errors: SourceErrors) {
+  constructor(
+    rules: SourceRules,
+    rowsMax: number,
+    table: RowTable,
+    errors: SourceErrors,
+    profile: Profile = CANONICAL,
+  ) {
     this.#rules = rules
     this.#rowsMax = rowsMax
     this.#table = table
     this.#errors = errors
+    this.#profile = profile
+    this.#search = new HeaderSearch(profile, errors)
   }
 
   /** The names of the columns that are not part of a file; they are read and dropped. */
@@ -35,18 +46,46 @@ export class SourceReader {
     return this.#header?.ignored ?? []
   }
 
-  readonly onRecord = (fields: string[], line: number): void => {
-    if (this.#header === undefined) {
-      this.#header = this.#readHeader(fields, line)
+  readonly onRecord = (fields: string[], line: number, kinds?: readonly CellKind[]): void => {
+    const header = this.#header
+    if (header === undefined) {
+      this.#header = this.#search.look(fields, line)
       return
     }
+    const { rowsAfterData } = this.#profile
+    if (rowsAfterData === 0) {
+      this.#take(fields, line, kinds, header)
+      return
+    }
+    this.#held.push({ fields, line, kinds })
+    if (this.#held.length <= rowsAfterData) return
+    const [oldest] = this.#held.splice(0, 1)
+    if (oldest !== undefined) this.#take(oldest.fields, oldest.line, oldest.kinds, header)
+  }
+
+  /** To be called once the file has been read to its end. */
+  end(): void {
+    const header = this.#header
+    if (header === undefined) {
+      this.#search.end()
+      return
+    }
+    for (const { fields, line } of this.#held) this.#refuseData(fields, line, header)
+  }
+
+  #take(fields: readonly string[], line: number, kinds: readonly CellKind[] | undefined, header: Header): void {
     this.records += 1
     if (this.records > this.#rowsMax) {
       this.#errors.add(refuse('file-rows', 'the file'), { line }, '')
       throw new EndOfReading()
     }
-    if (fields.length === this.#header.length) this.#readRow(fields, line, this.#header)
-    else this.#refuseWidth(fields, line, this.#header.length)
+    if (fields.length === header.length || this.#fits(fields, header)) this.#readRow(fields, line, kinds, header)
+    else this.#refuseWidth(fields, line, header.length)
+  }
+
+  /** A sheet has no width: blank cells at a row's end are not stored. */
+  #fits(fields: readonly string[], header: Header): boolean {
+    return this.#profile.format.kind === 'xlsx' && fields.slice(header.length).every((field) => field.trim() === '')
   }
 
   #refuseWidth(fields: readonly string[], line: number, expected: number): void {
@@ -55,28 +94,17 @@ export class SourceReader {
     this.#errors.add({ rule, message: `${message} (${counts})` }, { line }, fields.join(','))
   }
 
-  #readHeader(fields: readonly string[], line: number): Header {
-    const names = fields.map((field) => field.trim().toLowerCase())
-    const refuseColumn = (rule: SourceRule, name: string, index: number): void => {
-      const column = index < 0 ? null : index + 1
-      const found = index < 0 ? fields.join(',') : (fields[index] ?? '')
-      this.#errors.add(refuse(rule, 'the column', name), { line, column, field: name }, found)
-    }
-    for (const name of SOURCE_COLUMNS) if (!names.includes(name)) refuseColumn('header-missing', name, -1)
-    names.forEach((name, index) => {
-      if (name !== '' && names.indexOf(name) < index) refuseColumn('header-duplicate', name, index)
-    })
-    // Without its columns no row can be judged, and each would be refused for the header's fault.
-    if (this.#errors.total > 0) throw new EndOfReading()
-    const places = Object.fromEntries(SOURCE_COLUMNS.map((name) => [name, names.indexOf(name)]))
-    const ignored = fields.filter((_, index) => !SOURCE_COLUMNS.some((name) => name === names[index]))
-    return { length: fields.length, places: places as Record<SourceColumn, number>, ignored }
+  #valueOf(fields: readonly string[], column: SourceColumn, { places, constantRightType }: Header): string {
+    if (column === 'right_type' && constantRightType !== undefined) return constantRightType
+    return fields[places[column]] ?? ''
   }
 
-  #readRow(fields: readonly string[], line: number, header: Header): void {
+  #readRow(fields: readonly string[], line: number, kinds: readonly CellKind[] | undefined, header: Header): void {
     const { places } = header
-    const read = readRow((column) => fields[places[column]] ?? '', this.#rules)
+    const read = readRow((column) => this.#valueOf(fields, column, header), this.#rules, this.#profile)
+    const isStored = kinds === undefined || this.#storesValues(fields, line, kinds, header)
     if (isWhole(read)) {
+      if (!isStored) return
       this.#table.add(read, line)
       if (this.#table.overfull !== undefined) this.#refuseDistinct(this.#table.overfull, line, places)
       return
@@ -87,12 +115,34 @@ export class SourceReader {
     }
     for (const field of SOURCE_COLUMNS) {
       const refusal = read[field]
-      if (isRefusal(refusal))
+      if (isRefusal(refusal) && cellRefusal(field, fields, places[field], kinds) === undefined)
         this.#errors.add(refusal, { line, column: places[field] + 1, field }, fields[places[field]] ?? '')
     }
   }
 
-  #refuseDistinct(field: SourceColumn, line: number, places: Record<SourceColumn, number>): never {
+  /** Whether each of the columns has a cell that holds what its writer wrote; the others are refused here. */
+  #storesValues(fields: readonly string[], line: number, kinds: readonly CellKind[], { places }: Header): boolean {
+    let stored = true
+    for (const field of SOURCE_COLUMNS) {
+      const refusal = cellRefusal(field, fields, places[field], kinds)
+      if (refusal === undefined) continue
+      stored = false
+      this.#errors.add(refusal, { line, column: places[field] + 1, field }, fields[places[field]] ?? '')
+    }
+    return stored
+  }
+
+  /** A row after the data that could be a row of shares: then the file lacks those rows, and none may be lost. */
+  #refuseData(fields: readonly string[], line: number, header: Header): void {
+    const read = readRow((column) => this.#valueOf(fields, column, header), this.#rules, this.#profile)
+    const names = fields[header.places.isrc]?.trim() !== '' && fields[header.places.party_id]?.trim() !== ''
+    if (isRefusal(read.isrc) && (!names || isRefusal(read.party_id) || isRefusal(read.share))) return
+    const { rule, message } = refuse('rows-after-data', 'the row')
+    const expected = `the last ${this.#profile.rowsAfterData} after the header are totals, say, in each file`
+    this.#errors.add({ rule, message: `${message} (${expected})` }, { line }, fields.join(','))
+  }
+
+  #refuseDistinct(field: SourceColumn, line: number, places: Header['places']): never {
     this.#errors.add(refuse('distinct-values', 'the column', field), { line, column: places[field] + 1, field }, '')
     throw new EndOfReading()
   }

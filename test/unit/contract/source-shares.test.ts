@@ -11,7 +11,9 @@ describe('a share', () => {
     ['100', 100_000_000, 0],
     ['33.333', 33_333_000, 3],
     ['0.000001', 1, 6],
-    ['33.330000', 33_330_000, 6],
+    ['33.330000', 33_330_000, 2],
+    ['33.3300000000', 33_330_000, 2],
+    ['25.00', 25_000_000, 0],
     ['007.5', 7_500_000, 1],
     [' 12.5\t', 12_500_000, 1],
     ['00025', 25_000_000, 0],
@@ -74,12 +76,14 @@ describe('a share', () => {
     expect(ruleOf(readShare(text))).toBe(rule)
   })
 
-  test('is exact for every number of millionths and every number of decimals', () => {
+  test('is exact for every number of millionths and every number of decimals, and zeros behind them say nothing', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 99 }), fc.stringMatching(/^[0-9]{1,6}$/), (whole, fraction) => {
         const units = BigInt(whole) * 1_000_000n + BigInt(fraction + '0'.repeat(6 - fraction.length))
         fc.pre(units > 0n)
-        expect(readShare(`${whole}.${fraction}`)).toEqual({ units: Number(units), decimals: fraction.length })
+        const decimals = fraction.replace(/0+$/, '').length
+        for (const zeros of ['', '0', '0000000'])
+          expect(readShare(`${whole}.${fraction}${zeros}`)).toEqual({ units: Number(units), decimals })
       }),
     )
   })

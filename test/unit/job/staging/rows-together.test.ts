@@ -29,7 +29,7 @@ describe('rows together', () => {
   test('have the tolerance of the last decimal used anywhere in the file', async () => {
     const thirds = track('33.33', '33.33', '33.33')
     expect((await stageText(HEADER + thirds, EXACT)).accepted).toBe(true)
-    const finer = await stageText(`${HEADER}${thirds}KRA012600002,P,A,100.000000\n`, EXACT)
+    const finer = await stageText(`${HEADER}${thirds}KRA012600002,P,A,99.999999\nKRA012600002,P,B,0.000001\n`, EXACT)
     expect(verdictsOf(finer)).toEqual(['2:- sum-below-100'])
     expect(errorsOf(finer)[0]).toMatchObject({
       field: 'share',
@@ -39,8 +39,17 @@ describe('rows together', () => {
     })
   })
 
+  test('have the same tolerance however many zeros stand behind their decimals', async () => {
+    for (const zeros of ['', '0', '0000', '00000000']) {
+      const share = `33.33${zeros}`
+      expect((await stageText(HEADER + track(share, share, share), EXACT)).accepted).toBe(true)
+      const above = await stageText(HEADER + track(share, share, `33.36${zeros}`), EXACT)
+      expect(verdictsOf(above)).toEqual(['2:- sum-above-100'])
+    }
+  })
+
   test('are judged per right type', async () => {
-    const text = `${HEADER}KRA012600001,P,A,100.00\nKRA012600001,M,A,100.00\nKRA012600001,M,B,1.00\n`
+    const text = `${HEADER}KRA012600001,P,A,100.00\nKRA012600001,M,A,100.00\nKRA012600001,M,B,1.01\n`
     expect(verdictsOf(await stageText(text, EXACT))).toEqual(['3:- sum-above-100'])
   })
 
