@@ -36,6 +36,7 @@ export const handler = task('AcquireLock', AcquireLockInput, async ({ slice, loc
   throw new Failure(
     name,
     `${sliceName(slice)} is being replaced by the run ${held.holder}; its lock ${lastsText(held.remainingMs)}.${waits}`,
+    { data: held },
   )
 })
 

@@ -26,7 +26,10 @@ export const handler = task('RegisterChunk', ChunkInput, async (input, context) 
       throw new Failure(
         'ChunkMismatch',
         `Chunk ${chunk.number} holds ${counted(chunk.row_count, 'row')}, MySQL took ${count(rows)} with ${counted(warnings, 'warning')}; the chunk was rolled back. Another program wrote to this slice.`,
-        { job: input.job.id, fence: input.job.fence, state: 'REGISTERING' },
+        {
+          ...{ job: input.job.id, fence: input.job.fence, state: 'REGISTERING' },
+          data: { chunk: chunk.number, rowsPlanned: chunk.row_count, rowsTaken: rows },
+        },
       )
     },
   })

@@ -1,3 +1,5 @@
+import { Failure } from '../contract/failures.ts'
+
 /** Characters of one message in a log or an answer; what is longer repeats a statement, a file, or a server's page. */
 const MESSAGE_CHARS_MAX = 2_000
 
@@ -28,6 +30,12 @@ type Told = Record<string, unknown>
 
 const isPlain = (value: unknown): value is string | number | boolean => /^(string|number|boolean)$/.test(typeof value)
 
+/** What a failure carries by its type, which has plain values only. */
+const dataOf = (data: object): Told =>
+  Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [key, typeof value === 'string' ? redacted(value) : value]),
+  )
+
 /** AWS's number of a request, by which its support finds it. */
 const requestOf = (error: Error): Told => {
   const { $metadata } = error as Error & { $metadata?: { httpStatusCode?: number; requestId?: string } }
@@ -46,6 +54,7 @@ export const safeError = (error: Error, depth = 0): Told => {
     const value = (error as Error & Told)[key]
     if (isPlain(value)) told[key] = typeof value === 'string' ? redacted(value) : value
   }
+  if (error instanceof Failure && error.data !== undefined) told.data = dataOf(error.data)
   Object.assign(told, requestOf(error))
   if (stack !== undefined) told.stack = redacted(stack)
   if (cause instanceof Error) told.cause = depth < CAUSES_MAX ? safeError(cause, depth + 1) : redacted(cause.message)

@@ -1,4 +1,4 @@
-import { Failure, isFailure, messageOf } from '../../contract/failures.ts'
+import { type DataOf, Failure, isFailure, messageOf } from '../../contract/failures.ts'
 import { fitting } from '../../contract/fitting.ts'
 import type { Blocker } from './blockers.ts'
 import { type ErrorRule, PASSES, ruleOfCode, ruleOfErrno, type Verdict } from './error-rules.ts'
@@ -11,20 +11,29 @@ export class DatabaseFailure extends Failure {
   readonly verdict: Verdict
   /** MySQL's number of the error; undefined where the reply never came. */
   readonly errno: number | undefined
+  override readonly data: DataOf<'DatabaseBlocked'>
   readonly #rule: ErrorRule
   readonly #said: string
 
-  constructor(rule: ErrorRule, said: string, errno: number | undefined, cause: unknown, tries = 1) {
-    super(rule.name, sentence(rule, said, errno, tries), { cause })
+  constructor(
+    rule: ErrorRule,
+    said: string,
+    errno: number | undefined,
+    cause: unknown,
+    data?: DataOf<'DatabaseBlocked'>,
+    tries = 1,
+  ) {
+    super(rule.name, sentence(rule, said, errno, tries), { cause, data })
     this.verdict = rule.verdict
     this.errno = errno
     this.#rule = rule
     this.#said = said
+    this.data = data
   }
 
   /** The same after so many tries. */
   after(tries: number): DatabaseFailure {
-    return tries === 1 ? this : new DatabaseFailure(this.#rule, this.#said, this.errno, this.cause, tries)
+    return tries === 1 ? this : new DatabaseFailure(this.#rule, this.#said, this.errno, this.cause, this.data, tries)
   }
 }
 
@@ -88,7 +97,11 @@ export const isWait = (error: unknown): boolean =>
 export const databaseFailure = (thrown: unknown, [blocker]: readonly Blocker[] = []): unknown => {
   if (!(thrown instanceof Error)) return thrown
   if (blocker !== undefined)
-    return new DatabaseFailure(blockedBy(blocker), nameOf(blocker), serverErrno(thrown), withoutStatement(thrown))
+    return new DatabaseFailure(blockedBy(blocker), nameOf(blocker), serverErrno(thrown), withoutStatement(thrown), {
+      session: blocker.id,
+      user: blocker.user,
+      host: blocker.host,
+    })
   const rule = isFailure(thrown) ? undefined : ruleOf(thrown)
   if (rule === undefined) return thrown
   const error = withoutStatement(thrown)

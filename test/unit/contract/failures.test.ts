@@ -72,3 +72,12 @@ describe('a failure', () => {
     expect([new Error('why'), 'why', 7, undefined].map(messageOf)).toEqual(['why', 'why', '7', 'undefined'])
   })
 })
+
+test('what always carries data cannot be made without it, and carries no other', () => {
+  const data = { holder: 'ARIA-2026-10-1', remainingMs: null }
+  expect(new Failure('LockHeld', 'held', { data }).data).toEqual(data)
+  // @ts-expect-error The holder is missing.
+  expect(new Failure('LockHeld', 'held').data).toBeUndefined()
+  // @ts-expect-error A lock's data is no chunk's.
+  expect(new Failure('ChunkMismatch', 'differs', { data }).data).toEqual(data)
+})

@@ -46,6 +46,13 @@ describe('an error in a log', () => {
     expect(safeError(new Error('x', { cause: { password: 'p' } }))).not.toHaveProperty('cause')
   })
 
+  test('has the data of a failure as fields, so that nobody cuts a holder out of a sentence', () => {
+    const held = new Failure('LockHeld', 'ARIA 2026-10 is held', { data: { holder: TOKEN, remainingMs: 290_000 } })
+    expect(safeError(held)).toMatchObject({ data: { holder: 'ARIA-2026-10-1/***', remainingMs: 290_000 } })
+    expect(safeError(new Failure('NotLocked', 'free'))).not.toHaveProperty('data')
+    expect(safeError(Object.assign(new Error('foreign'), { data: { password: 'p' } }))).not.toHaveProperty('data')
+  })
+
   test("keeps AWS's number of the request", () => {
     const error = Object.assign(new Error('no'), { $metadata: { httpStatusCode: 403, requestId: 'r-1', extra: TOKEN } })
     expect(safeError(error)).toMatchObject({ httpStatus: 403, requestId: 'r-1' })

@@ -54,6 +54,7 @@ const seenLock = async (
   throw new Failure(
     'LockChanged',
     `The lock of ${sliceName(slice)} is not the one you saw: the run ${lock.holder} holds it now (${tokenDigest(lock.token)}), and it ${lastsText(lock.remainingMs)}.`,
+    { data: { holder: lock.holder, remainingMs: lock.remainingMs } },
   )
 }
 

@@ -50,6 +50,8 @@ describe("another user's session", () => {
     ])
     const blocked = exclusively(db.connect(14_000), id, async () => 'done')
     await expect(blocked).rejects.toMatchObject({ name: 'DatabaseBlocked' })
+    const data = { session, user: OTHER.name, host: expect.any(String) }
+    await expect(blocked).rejects.toMatchObject({ data })
     const said = await blocked.catch((error: Error) => error.message)
     expect(said).toContain(`session ${session} of ${OTHER.name}@`)
     expect(said).toContain(`kill ${session}`)
