@@ -62,7 +62,8 @@ const HELD = rows('held', {
     end: REFUSED,
     exit: 'Busy',
     command: 'show',
-    advice: 'See whether the run that holds the slice still goes on, or left its lock behind',
+    advice:
+      'See whether the run that holds the slice still goes on, or left its lock behind; a start can also wait for it',
   },
   LockAwaited: { end: REFUSED, exit: 'Busy', command: 'show', advice: 'See which run has held the slice for hours' },
   LockTaken: {
@@ -122,7 +123,11 @@ const halted = (command: RemedyCommand, advice: string): Row => ({ end: HALTED, 
 
 const TERMINAL = rows('terminal', {
   InvalidInput: rejected('Usage', 'start', 'The request was wrong and nothing was touched; start again'),
-  UnknownDistributor: rejected('NotFound', 'distributors', 'See the codes, which are case-sensitive'),
+  UnknownDistributor: rejected(
+    'NotFound',
+    'distributors',
+    'See the codes, which are case-sensitive; a new one is added before its first file',
+  ),
   SourceMissing: rejected('NotFound', 'start', 'The file is not in the bucket; start it from where you have it'),
   SourceRejected: rejected('Rejected', 'start', 'Nothing was touched; correct the file and start it again'),
   NothingToUndo: rejected('NotFound', 'show', 'There is no earlier set; see what there is'),
@@ -165,6 +170,7 @@ const TERMINAL = rows('terminal', {
 const ANSWERS = rows('terminal', {
   UnknownJob: { end: null, exit: 'NotFound', command: 'list', advice: 'See which slices have jobs' },
   NotLocked: { end: null, exit: 'NotFound', command: 'show', advice: 'See what there is of the slice' },
+  NotOpen: { end: null, exit: 'NotFound', command: 'show', advice: 'See what there is of the slice' },
   LockChanged: { end: null, exit: 'Busy', command: 'show', advice: 'Look again before you unlock' },
   DistributorExists: { end: null, exit: 'Usage', command: 'setDistributor', advice: 'Change it instead of adding it' },
 })

@@ -26,8 +26,8 @@ const commandsOf = (slice: SliceName, isOpen: boolean): Readonly<Record<RemedyCo
 /** What Lambda or Step Functions calls an error has no row: going on is always safe. */
 const UNKNOWN: Pick<FailureEntry, 'advice' | 'command'> = { advice: 'Look at the cause, then go on', command: 'goOn' }
 
-/** What to do about a failure: why, and the one command to type. */
-export type Remedy = { readonly advice: string; readonly command: string }
+/** What to do about a failure: why, and the one command to type. The failure's name is there for other languages. */
+export type Remedy = { readonly failure: string; readonly advice: string; readonly command: string }
 
 /**
  * The remedy of a failure, for every face of the program and for subscribers.
@@ -37,8 +37,8 @@ export type Remedy = { readonly advice: string; readonly command: string }
  */
 export const remedyOf = (error: string, slice: SliceName, isOpen: boolean): Remedy => {
   const { advice, command } = failureNamed(error) ?? UNKNOWN
-  return { advice, command: commandsOf(slice, isOpen)[command] }
+  return { failure: error, advice, command: commandsOf(slice, isOpen)[command] }
 }
 
 /** The remedy as a sentence that ends with its command. */
-export const remedyText = ({ advice, command }: Remedy): string => `${advice}: ${command}`
+export const remedyText = ({ advice, command }: Omit<Remedy, 'failure'>): string => `${advice}: ${command}`

@@ -19,10 +19,7 @@ const COLUMNS = 'id, code, name, active = 1 as active, sum_rule as sumRule, part
 export const findDistributor = async (reader: Reader, code: string): Promise<Distributor> => {
   const [found] = await reader.rows<Distributor>(`select ${COLUMNS} from distributor where code = ?`, [code])
   if (found !== undefined) return found
-  throw new Failure(
-    'UnknownDistributor',
-    `No distributor has the code ${code}. Codes are case-sensitive; add a new one before its first file: sharelock distributors add.`,
-  )
+  throw new Failure('UnknownDistributor', `No distributor has the code ${code}.`)
 }
 
 export const activeDistributors = async (reader: Reader): Promise<Distributor[]> =>

@@ -1,8 +1,7 @@
 import type { Command } from 'commander'
-import { sliceOptions } from '../../functions/contract/remedies.ts'
 import type { SliceName } from '../../functions/contract/words.ts'
 import { sliceName } from '../../functions/contract/words.ts'
-import { OperationError } from '../operations/operation-error.ts'
+import { refusal } from '../operations/failures.ts'
 import type { Operations } from '../operations/operations.ts'
 import { type BeginOptions, followStarted } from './begin.ts'
 import { acting, jobOf, type SliceOptions, sliceOfEither } from './command-context.ts'
@@ -15,10 +14,7 @@ type Options = SliceOptions & SourceOptions & BeginOptions
 const requireOwnSource = async (operations: Operations, slice: SliceName, options: Options): Promise<void> => {
   const { continues, blockedBy } = await operations.planStart(slice, sourceOf(options))
   if (continues !== null || blockedBy === null) return
-  throw new OperationError(
-    'Busy',
-    `This is not the file of ${sliceName(slice)}'s open job ${blockedBy.job}. Resume it without a file, or close it and begin with this one: sharelock start ${sliceOptions(slice)} --file FILE --supersede`,
-  )
+  throw refusal('JobOpenError', `This is not the file of ${sliceName(slice)}'s open job ${blockedBy.job}.`, slice, true)
 }
 
 export const addResume = (program: Command): void => {

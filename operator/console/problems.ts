@@ -32,9 +32,15 @@ export const problem = async (desk: Console, c: ConsoleRequest, error: unknown):
   const name = error instanceof OperationError ? error.name : 'Failed'
   // A form that was sent is not sent again by a page that refreshes itself.
   const canRetry = c.req.method === 'GET'
-  return await answer(desk, c, view, problemPage(view, name, messageOf(error), canRetry), STATUS_OF[name])
+  return await answer(desk, c, view, problemPage(view, name, sentences(words, error), canRetry), STATUS_OF[name])
 }
 
-/** A refusal in one line, for the form that comes back: its kind in the page's language, then its own sentence. */
-export const problemLine = (words: Words, { name, message }: OperationError): string =>
-  `${problemTitle(words, name)}: ${message}`
+/** What went wrong, which is the same in any language, and then the remedy in the page's. */
+const sentences = (words: Words, error: unknown): string =>
+  error instanceof OperationError && error.remedy !== null
+    ? `${error.sentence} ${words.remedy(error.remedy)}`
+    : messageOf(error)
+
+/** A refusal in one line, for the form that comes back: its kind and its remedy in the page's language. */
+export const problemLine = (words: Words, error: OperationError): string =>
+  `${problemTitle(words, error.name)}: ${sentences(words, error)}`

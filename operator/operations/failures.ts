@@ -1,6 +1,6 @@
-import { failureNamed } from '../../functions/contract/failure-table.ts'
+import { FAILURES, type FailureName, failureNamed } from '../../functions/contract/failure-table.ts'
 import { Failure, messageOf } from '../../functions/contract/failures.ts'
-import { remedyOf, remedyText } from '../../functions/contract/remedies.ts'
+import { remedyOf } from '../../functions/contract/remedies.ts'
 import type { SliceName } from '../../functions/contract/words.ts'
 import { OperationError, type OperationErrorName } from './operation-error.ts'
 
@@ -14,15 +14,23 @@ type AwsError = Error & { code?: string; $metadata?: { httpStatusCode?: number }
 const ANY_SLICE: SliceName = { distributor: 'CODE', month: 'YYYY-MM' }
 
 /**
- * A failure that a function answered with, or that the stores' code threw here. Behind an answer that no run ever ends by
- * comes its remedy; what ends runs has it where the end is shown.
+ * A failure that a function answered with, or that the stores' code threw here. The remedy comes with an answer that no
+ * run ends by, and with what is not there; any other is about a run, and is shown where the run's end is.
  */
 export const ofFailure = (name: string, message: string, slice = ANY_SLICE, cause?: unknown): OperationError => {
   const { exit, end } = failureNamed(name) ?? { exit: 'Failed', end: undefined }
   const said = exit === 'Failed' ? `${name}: ${message}` : message
-  const whole = end === null ? `${said} ${remedyText(remedyOf(name, slice, false))}` : said
-  return new OperationError(exit, whole, cause)
+  const hasRemedy = end === null || exit === 'NotFound'
+  return new OperationError(exit, said, cause, hasRemedy ? remedyOf(name, slice, false) : null)
 }
+
+/**
+ * A refusal of an operation itself, for the reason that this failure names; its remedy comes with it.
+ *
+ * @param isOpen whether the slice has an open job
+ */
+export const refusal = (name: FailureName, sentence: string, slice: SliceName, isOpen = false): OperationError =>
+  new OperationError(FAILURES[name].exit, sentence, undefined, remedyOf(name, slice, isOpen))
 
 /**
  * What kind of refusal a failed run is, for anyone who waits for its end.

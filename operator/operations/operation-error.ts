@@ -1,3 +1,5 @@
+import { type Remedy, remedyText } from '../../functions/contract/remedies.ts'
+
 /** Refusals of the operations themselves, by the exit code that the command gives them. */
 export const OPERATION_ERRORS = {
   /** Unexpected. */
@@ -23,12 +25,18 @@ export const OPERATION_ERRORS = {
 } as const
 export type OperationErrorName = keyof typeof OPERATION_ERRORS
 
-/** The message is one sentence for the operator: what is wrong, where, and what to do. */
+/** The message says to the operator what is wrong and where, and ends with the remedy where there is one. */
 export class OperationError extends Error {
   override readonly name: OperationErrorName
 
-  constructor(name: OperationErrorName, message: string, cause?: unknown) {
-    super(message, { cause })
+  /** The message without the remedy. */
+  readonly sentence: string
+  readonly remedy: Remedy | null
+
+  constructor(name: OperationErrorName, sentence: string, cause?: unknown, remedy: Remedy | null = null) {
+    super(remedy === null ? sentence : `${sentence} ${remedyText(remedy)}`, { cause })
     this.name = name
+    this.sentence = sentence
+    this.remedy = remedy
   }
 }

@@ -7,7 +7,7 @@ import { openSource } from '../../functions/store/s3/uploaded.ts'
 import type { Clients } from './clients.ts'
 import { compare, type RowSet } from './difference.ts'
 import { headOf } from './expectation.ts'
-import { calling, operationError } from './failures.ts'
+import { calling, operationError, refusal } from './failures.ts'
 import { CHANGED_SHARE_MAX, ROWS_SHARE_MIN, SET_BYTES_READ_MAX } from './limits.ts'
 import { sizeOf } from './objects.ts'
 import { OperationError } from './operation-error.ts'
@@ -49,10 +49,7 @@ const readPlanned = async (
   if ('key' in source) await requireObject(clients, source.key)
   const rules = (await clients.inspect({ question: 'distributors' })).find(({ code }) => code === slice.distributor)
   if (rules === undefined)
-    throw new OperationError(
-      'NotFound',
-      `No distributor has the code ${slice.distributor}; codes are case-sensitive. See \`sharelock distributors list\`.`,
-    )
+    throw refusal('UnknownDistributor', `No distributor has the code ${slice.distributor}.`, slice)
   if ('staged' in source) return { ...(await validateSet(clients, source.staged, rules, options)), uploadKey: null }
   const file = 'path' in source ? await openFile(source.path) : null
   const { bytes } =
@@ -187,9 +184,10 @@ const lookAtStart = async (
 export const planUndo = async (clients: Clients, slice: SliceName): Promise<StartPlan> => {
   const { undo: target } = await clients.inspect({ question: 'slice', ...slice })
   if (target === null)
-    throw new OperationError(
-      'NotFound',
-      `${sliceName(slice)} has no other registered set before its newest job to go back to. See \`sharelock show --distributor ${slice.distributor} --month ${slice.month}\`.`,
+    throw refusal(
+      'NothingToUndo',
+      `${sliceName(slice)} has no other registered set before its newest job to go back to.`,
+      slice,
     )
   return await planStart(clients, slice, { staged: target.digest }, true)
 }

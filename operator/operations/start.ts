@@ -1,14 +1,13 @@
 import { StartExecutionCommand } from '@aws-sdk/client-sfn'
 import { executionNameOf } from '../../functions/contract/execution.ts'
 import type { ExecutionRequest, Source } from '../../functions/contract/messages.ts'
-import { remedyOf, remedyText } from '../../functions/contract/remedies.ts'
 import type { JobReport } from '../../functions/contract/reports.ts'
 import type { SliceName } from '../../functions/contract/words.ts'
 import { sliceName } from '../../functions/contract/words.ts'
 import type { Clients } from './clients.ts'
 import { confirmationOf, requireConfirmation } from './confirmation.ts'
 import { expectationOf, headOf, requireSeen, requireSeenFence, requireSeenJob } from './expectation.ts'
-import { calling } from './failures.ts'
+import { calling, refusal } from './failures.ts'
 import { RUN_NUMBERS_MAX } from './limits.ts'
 import { OperationError } from './operation-error.ts'
 import { isSameSource, openJobOf } from './plan.ts'
@@ -33,20 +32,15 @@ const joined = (executionArn: string): Started => ({
   joined: true,
 })
 
-const busy = (slice: SliceName, executionArn: string): OperationError => {
-  const { distributor, month } = slice
-  const options = `--distributor ${distributor} --month ${month}`
-  return new OperationError(
-    'Busy',
-    `${sliceName(slice)} is being worked on by ${executionNameOf(executionArn)}, with another source, or one that it has not read yet. Watch it (\`sharelock watch ${options}\`), wait for it with --wait, or stop it first (\`sharelock stop ${options}\`).`,
+const busy = (slice: SliceName, executionArn: string): OperationError =>
+  refusal(
+    'LockHeld',
+    `${sliceName(slice)} is being worked on by ${executionNameOf(executionArn)}, with another source, or one that it has not read yet.`,
+    slice,
   )
-}
 
 const blocked = (slice: SliceName, job: number): OperationError =>
-  new OperationError(
-    'Busy',
-    `${sliceName(slice)} has an open job of another file, job ${job}. ${remedyText(remedyOf('JobOpenError', slice, true))}`,
-  )
+  refusal('JobOpenError', `${sliceName(slice)} has an open job of another file, job ${job}.`, slice, true)
 
 /**
  * Starts an execution under the next free name, or joins the one that has it. Steps: look for a run of the same source,
@@ -153,11 +147,7 @@ const requireNoOther = (slice: SliceName, open: JobReport | null, digest: string
 export const resume = async (clients: Clients, slice: SliceName, options: ResumeOptions): Promise<Started> => {
   const report = await clients.inspect({ question: 'slice', ...slice })
   const open = openJobOf(report)
-  if (open === null)
-    throw new OperationError(
-      'NotFound',
-      `${sliceName(slice)} has no open job to resume. See \`sharelock show --distributor ${slice.distributor} --month ${slice.month}\`.`,
-    )
+  if (open === null) throw refusal('NotOpen', `${sliceName(slice)} has no open job to resume.`, slice)
   requireSeenJob(slice, open, options.seen)
   const staged = open.source.digest
   const plan = { uploadKey: null, isUndo: open.isUndo }

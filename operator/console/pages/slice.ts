@@ -1,9 +1,10 @@
 import { html } from 'hono/html'
 import { executionNameOf } from '../../../functions/contract/execution.ts'
 import { count } from '../../../functions/contract/numbers.ts'
-import { remedyOf, remedyText } from '../../../functions/contract/remedies.ts'
+import { remedyOf } from '../../../functions/contract/remedies.ts'
 import type { JobReport } from '../../../functions/contract/reports.ts'
 import { percent } from '../../format/text.ts'
+import { openJobOf } from '../../operations/plan.ts'
 import { caller, type Html, secondsBetween, short } from '../parts/format.ts'
 import { rowsDone } from '../parts/rows-done.ts'
 import type { Words } from '../words/en.ts'
@@ -84,22 +85,22 @@ const figures = (words: Words, slice: SliceView, job: JobReport): Html => {
 
 /** What the followed run came to, in words, with the action that resolves it. */
 const outcome = (words: Words, { report, job, progress }: SliceView): Html => {
-  const failed = (title: string, error: string, cause: string, remedy: string): Html => html`
+  const failed = (title: string, error: string, cause: string): Html => html`
     <section id="outcome" class="panel failure" aria-labelledby="failure" role="alert">
       <h2 id="failure">${shape('halted')}${title} <code>${error}</code></h2>
       <p>${cause}</p>
       <h3>${words.whatToDo}</h3>
-      <p>${remedy} <span class="small">${words.remedyHere}</span></p>
+      <p>${words.remedy(remedyOf(error, report, openJobOf(report) !== null))} <span class="small">${words.remedyHere}</span></p>
     </section>`
   const trouble = progress?.trouble ? banner('note', progress.trouble) : ''
   if (progress !== null && progress.failure !== null) {
-    const { error, cause, remedy } = progress.failure
+    const { error, cause } = progress.failure
     const isOfJob = job?.halt != null && job.execution === progress.executionArn
     const title = isOfJob ? words.failure : words.runFailed(executionNameOf(progress.executionArn))
-    return html`${trouble}${failed(title, error, cause, remedy)}`
+    return html`${trouble}${failed(title, error, cause)}`
   }
   if (job?.halt && report.jobs[0]?.job === job.job && job.status === 'halted' && progress?.status !== 'RUNNING')
-    return html`${trouble}${failed(words.failure, job.halt.error, job.halt.cause, remedyText(remedyOf(job.halt.error, report, true)))}`
+    return html`${trouble}${failed(words.failure, job.halt.error, job.halt.cause)}`
   if (progress?.status === 'RUNNING' && progress.job === null) return html`${trouble}${banner('note', words.reading)}`
   if (progress?.result)
     return html`${trouble}${banner('good', `${words.runSucceeded(executionNameOf(progress.executionArn))}: ${progress.result}`)}`

@@ -1,3 +1,4 @@
+import { type Remedy, remedyText } from '../../../functions/contract/remedies.ts'
 import { duration } from '../../format/duration.ts'
 
 /**
@@ -88,6 +89,7 @@ export const en = {
   failure: 'Why it stopped',
   runFailed: (execution: string) => `The run ${execution} did not succeed`,
   whatToDo: 'What to do',
+  remedy: (remedy: Remedy) => remedyText(remedy),
   remedyHere: 'The buttons of this page do the same as the commands.',
   runSucceeded: (execution: string) => `The run ${execution} succeeded`,
   actions: 'Actions',

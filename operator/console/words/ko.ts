@@ -1,5 +1,6 @@
 import { durationIn } from '../../format/duration.ts'
 import type { Words } from './en.ts'
+import { remedyKo } from './remedies-ko.ts'
 
 /** The same in polite business Korean. The type makes a missing or misspelt word a compile error. */
 export const ko: Words = {
@@ -86,6 +87,7 @@ export const ko: Words = {
   failure: '중단된 이유',
   runFailed: (execution) => `실행 ${execution}이(가) 성공하지 못했습니다`,
   whatToDo: '조치 방법',
+  remedy: remedyKo,
   remedyHere: '명령 대신 이 화면의 버튼을 사용하셔도 됩니다.',
   runSucceeded: (execution) => `실행 ${execution}이(가) 성공했습니다`,
   actions: '조치',

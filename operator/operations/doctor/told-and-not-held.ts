@@ -1,4 +1,4 @@
-import { sliceOptions } from '../../../functions/contract/remedies.ts'
+import { remedyOf } from '../../../functions/contract/remedies.ts'
 import type { Deployment, JobReport } from '../../../functions/contract/reports.ts'
 import { SLICE_JOBS_SHOWN } from '../../../functions/contract/support-limits.ts'
 import type { SliceName } from '../../../functions/contract/words.ts'
@@ -40,7 +40,8 @@ const findingOf = (run: Run, told: Told, slice: SliceName, instead: string): Fin
   check: 'told-and-not-held',
   severity: 'error',
   what: `The execution ${run.name} ended as a success: job ${told.job} of ${sliceName(slice)} registered the staged source ${told.digest} under fence ${told.fence}. But ${instead}: the database went back to an earlier moment since. Find out which of the two sets is meant, and register it.`,
-  remedy: `sharelock start ${sliceOptions(slice)} --file FILE --supersede --force`,
+  // As where the rows are another program's.
+  remedy: remedyOf('SliceMismatch', slice, true).command,
   slice,
 })
 

@@ -60,8 +60,12 @@ test('the browser that prefers Korean gets Korean, switches to English, and keep
     '감사 기록',
     'REGISTERING',
     'ExecutionABORTED',
+    `준비되면 계속 진행해 주십시오: sharelock resume --distributor ${halted.distributor} --month 2026-10`,
   ])
     expect(job).toContain(word)
+  await kim().open('/slices/NOBODY/2026-10')
+  await kim().see(/유통사 코드를 확인해 주십시오/)
+  await kim().openSlice(halted)
   await page.getByRole('link', { name: 'English' }).click()
   expect(await page.getAttribute('html', 'lang')).toBe('en')
   await kim().see('Why it stopped')

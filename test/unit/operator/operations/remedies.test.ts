@@ -1,10 +1,12 @@
 import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
 import { FAILURE_NAMES, FAILURES, type FailureName } from '../../../../functions/contract/failure-table.ts'
-import { remedyOf, remedyText } from '../../../../functions/contract/remedies.ts'
+import { type Remedy, remedyOf, remedyText } from '../../../../functions/contract/remedies.ts'
 import { EXIT_CODES } from '../../../../operator/command/exit-codes.ts'
 import { buildProgram } from '../../../../operator/command/program.ts'
-import { kindOfEnd, ofFailure } from '../../../../operator/operations/failures.ts'
+import { en } from '../../../../operator/console/words/en.ts'
+import { ko } from '../../../../operator/console/words/ko.ts'
+import { kindOfEnd, ofFailure, refusal } from '../../../../operator/operations/failures.ts'
 
 const SLICE = { distributor: 'ARIA', month: '2026-10' }
 const NAMES = [...Object.keys(FAILURES), 'Lambda.Unknown', 'States.Timeout']
@@ -28,6 +30,29 @@ describe('the remedy of', () => {
       expect(remedyText(remedy)).toMatch(/^[A-Z][^.:`]+: sharelock [^.:`]+$/)
       expect(remedyText(remedy).split('sharelock ')).toHaveLength(2)
       await parse(remedy.command)
+    }
+  })
+
+  test.each(NAMES)('%s is in both languages of the console, with the same command', (name) => {
+    for (const isOpen of [true, false]) {
+      const remedy = remedyOf(name, SLICE, isOpen)
+      expect(en.remedy(remedy)).toBe(remedyText(remedy))
+      const [advice, command, ...rest] = ko.remedy(remedy).split(': ')
+      expect([command, ...rest]).toEqual([remedy.command])
+      expect(advice).toMatch(/\p{Script=Hangul}/u)
+      expect(advice?.match(/[A-Za-z0-9]+/g) ?? []).toEqual(advice?.match(/MySQL|Valkey|S3/g) ?? [])
+      expect(advice === ko.remedy({ ...remedy, failure: 'Lambda.Unknown' }).split(': ')[0]).toBe(!(name in FAILURES))
+    }
+  })
+
+  test('an answer or a refusal is apart from its message, for a face that has another language', () => {
+    for (const error of [ofFailure('NotLocked', 'It is free.', SLICE), refusal('NotOpen', 'It is free.', SLICE)]) {
+      expect(error).toMatchObject({
+        name: 'NotFound',
+        sentence: 'It is free.',
+        remedy: { failure: expect.stringMatching(/^Not(Locked|Open)$/) },
+      })
+      expect(error.message).toBe(`It is free. ${en.remedy(error.remedy as Remedy)}`)
     }
   })
 
