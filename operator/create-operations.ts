@@ -75,6 +75,9 @@ export const createOperations = (env: OperationsEnvironment): Operations => {
     distributors: () => inspect({ question: 'distributors' }),
     putDistributor: async (mode, distributor, why) =>
       operate({ action: 'put-distributor', caller: await identity(), why, mode, distributor }),
+    profile: (distributor, version) => inspect({ question: 'profile', distributor, version }),
+    setProfile: async (distributor, profile, why) =>
+      operate({ action: 'set-profile', caller: await identity(), why, distributor, profile }),
     doctor: (from, to) => diagnose(clients, from, to),
     audit: (filter) => inspect({ question: 'audit', ...filter }),
   }

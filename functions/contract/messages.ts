@@ -76,7 +76,14 @@ export type ExecutionRequest = z.input<typeof ExecutionInput>
 const SliceMessage = z.strictObject({ distributorId: z.int().min(1), distributor: DistributorCode, month: Month })
 
 /** The staged source of a run. */
-const Staged = z.strictObject({ digest: Digest, rows: z.int().min(1), shareSum: ShareSum, chunks: z.int().min(1) })
+const Staged = z.strictObject({
+  digest: Digest,
+  rows: z.int().min(1),
+  shareSum: ShareSum,
+  chunks: z.int().min(1),
+  /** The version of the distributor's profile that read the file; a staged source is read by none. */
+  profile: z.int().min(0).optional(),
+})
 export type Staged = z.infer<typeof Staged>
 
 /** The lock of an execution. `held` is false where the run goes on without it (onOutage = proceed). */

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { CALLER_CHARS_MAX } from './limits.ts'
 import { DistributorCode, Execution, Month } from './messages.ts'
 import { isMonthRange } from './months.ts'
+import { Profile } from './profile.ts'
 import { SLICE_MONTHS_MAX } from './support-limits.ts'
 import { PARTY_SCHEMES, SUM_RULES } from './words.ts'
 
@@ -31,6 +32,12 @@ export const InspectInput = z.discriminatedUnion('question', [
   z.strictObject({ question: z.literal('rows'), distributor: DistributorCode, month: Month }),
   /** -> DistributorLine[] */
   z.strictObject({ question: z.literal('distributors') }),
+  /** How a distributor writes its files, by its newest profile or one of a version: -> ProfileReport */
+  z.strictObject({
+    question: z.literal('profile'),
+    distributor: DistributorCode,
+    version: z.int().min(0).optional(),
+  }),
   /** Newest first: -> AuditLine[] */
   z.strictObject({
     question: z.literal('audit'),
@@ -93,6 +100,14 @@ export const OperateInput = z.discriminatedUnion('action', [
     why: Why,
     mode: z.enum(['add', 'set']),
     distributor: DistributorFields,
+  }),
+  /** A new version, which counts from the next file on; none where it says what the newest says: -> ProfileReport */
+  z.strictObject({
+    action: z.literal('set-profile'),
+    caller: Caller,
+    why: Why,
+    distributor: DistributorCode,
+    profile: Profile,
   }),
 ])
 export type OperateInput = z.output<typeof OperateInput>

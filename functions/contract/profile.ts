@@ -52,7 +52,6 @@ const Columns = z.strictObject({
 })
 
 const DECIMAL_SIGNS = ['.', ','] as const
-/** A quarter of a track is 25 as `percent`, 0.25 as `fraction`, 2500 as `basis-points`. */
 const SHARE_UNITS = ['percent', 'fraction', 'basis-points'] as const
 
 /** The first name that stands for two columns; it would be a guess which of them it is. */
@@ -70,18 +69,30 @@ const ambiguousName = ({ columns, ignoredColumns }: Profile): string | undefined
 }
 
 const Fields = z.strictObject({
-  format: Format,
-  /** `detected`: UTF-8, UTF-16 with its mark, or CP949, whichever the bytes are for sure. */
-  encoding: z.enum(ENCODINGS).default('detected'),
-  /** Rows that may come before the header, blank ones not counted; the first that has every column is the header. */
-  rowsBeforeHeader: z.int().min(0).max(ROWS_BEFORE_HEADER_MAX).default(0),
-  columns: Columns.prefault({}),
-  /** The last rows of the file, totals for instance, exactly so many; a row of shares among them is refused. */
-  rowsAfterData: z.int().min(0).max(ROWS_AFTER_DATA_MAX).default(0),
+  format: Format.describe('Packed or not (gzip, zip with one file) is seen in the file itself.'),
+  encoding: z
+    .enum(ENCODINGS)
+    .default('detected')
+    .describe('Of a text. detected: UTF-8, UTF-16 with its mark, or CP949, whichever the bytes are for sure.'),
+  rowsBeforeHeader: z
+    .int()
+    .min(0)
+    .max(ROWS_BEFORE_HEADER_MAX)
+    .default(0)
+    .describe('At most so many rows, blank ones not counted, before the header: the first row that has every column.'),
+  columns: Columns.prefault({}).describe('The names of each column in the header, in any case and language.'),
+  rowsAfterData: z
+    .int()
+    .min(0)
+    .max(ROWS_AFTER_DATA_MAX)
+    .default(0)
+    .describe('Exactly so many last rows are no shares, such as totals. A row of shares among them is refused.'),
   decimalSign: z.enum(DECIMAL_SIGNS).default('.'),
-  shareUnit: z.enum(SHARE_UNITS).default('percent'),
-  /** `any`: further columns are ignored and named; with a list, a column that is not in it is refused. */
-  ignoredColumns: z.union([z.literal('any'), z.array(HeaderName).max(IGNORED_COLUMNS_MAX)]).default('any'),
+  shareUnit: z.enum(SHARE_UNITS).default('percent').describe('A quarter is 25 percent, 0.25 or 2500 basis points.'),
+  ignoredColumns: z
+    .union([z.literal('any'), z.array(HeaderName).max(IGNORED_COLUMNS_MAX)])
+    .default('any')
+    .describe('any: further columns are ignored and named. A list: a further column that is not in it is refused.'),
 })
 
 /** A profile with everything in it that was left out. */

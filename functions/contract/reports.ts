@@ -1,5 +1,6 @@
 import type { DatabaseFacts } from './database-needs.ts'
 import type { DistributorFields } from './operations.ts'
+import type { ProfileReport } from './profile-report.ts'
 import type { EventType, JobState, SliceStatus } from './words.ts'
 
 /*
@@ -93,7 +94,16 @@ type SliceRows = { readonly rows: number; readonly shareSum: string }
 
 export type DistributorLine = DistributorFields & { readonly id: number }
 
-const AUDIT_ACTIONS = ['start', 'resume', 'undo', 'stop', 'unlock', 'add-distributor', 'set-distributor'] as const
+const AUDIT_ACTIONS = [
+  'start',
+  'resume',
+  'undo',
+  'stop',
+  'unlock',
+  'add-distributor',
+  'set-distributor',
+  'set-profile',
+] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
 export type AuditLine = {
@@ -184,6 +194,7 @@ export type InspectReply = {
   readonly job: SliceReport
   readonly rows: SliceRows
   readonly distributors: readonly DistributorLine[]
+  readonly profile: ProfileReport
   readonly audit: readonly AuditLine[]
   readonly checks: Checks
 }
@@ -194,4 +205,5 @@ export type OperateReply = {
   readonly stop: Stopped
   readonly unlock: Unlocked
   readonly 'put-distributor': DistributorLine
+  readonly 'set-profile': ProfileReport
 }

@@ -79,3 +79,6 @@ export const SLICE_AUDIT_SHOWN = 50
 
 /** Open jobs that the checks show, the longest quiet ones first: a system with more has one trouble, not so many. */
 export const OPEN_JOBS_SHOWN = 500
+
+/** Versions of a profile that are listed: its history of years; an older one is still there by its number. */
+export const PROFILE_VERSIONS_SHOWN = 50

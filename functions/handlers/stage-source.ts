@@ -8,12 +8,13 @@ import { findDistributor } from '../store/distributor.ts'
 import { knowsSource } from '../store/job/row.ts'
 import { undoTarget } from '../store/job/undo-target.ts'
 import { statement } from '../store/mysql/transaction.ts'
+import { findProfile } from '../store/profile.ts'
 import { requireReady } from '../store/schema/health.ts'
 
 /**
  * Reads the file to its end, validates it and writes its staged source, before anything is locked or deleted.
  *
- * 1. Make sure that the server has what a run needs. 2. Find the distributor and its rules, and for an undo the staged source
+ * 1. Make sure that the server has what a run needs. 2. Find the distributor, its rules and its profile, and for an undo the staged source
  * to go back to. 3. Stage the source, and compare it with what was expected. 4. Answer with the state that travels through the machine.
  *
  * A second run reads the file again and finds the staged source at its address: nothing is written twice. An undo and a
@@ -23,6 +24,7 @@ export const handler = task('StageSource', StageSourceInput, async ({ request, e
   const { database } = context
   await requireReady(database)
   const distributor = await statement(database, (reader) => findDistributor(reader, request.distributor))
+  const profile = await statement(database, (reader) => findProfile(reader, distributor))
   const slice: Slice = { distributorId: distributor.id, distributor: request.distributor, month: request.month }
   const source = 'undo' in request.source ? { staged: await previousSource(context, slice) } : request.source
   if ('staged' in request.source) await requireKnown(context, slice, request.source.staged)
@@ -31,6 +33,7 @@ export const handler = task('StageSource', StageSourceInput, async ({ request, e
     bucket: context.env.BUCKET,
     slice,
     rules: { sumRule: distributor.sumRule, partyScheme: distributor.partyScheme },
+    profile,
     execution,
   })
   requireDigest(slice, request.expect, staged.digest)

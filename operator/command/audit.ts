@@ -10,7 +10,7 @@ export const addAudit = (program: Command): void => {
   withSlice(program.command('audit'))
     .summary('show who did what, and why')
     .description(
-      'Shows every start, resume, undo, stop, unlock and change of a distributor, newest first, with who did it.',
+      'Shows every start, resume, undo, stop, unlock and change of a distributor or its profile, newest first, with who did it.',
     )
     .option('--limit <count>', `lines to show, up to ${LIMIT.max}`, String(LIMIT.default))
     .addHelpText('after', '\nExamples:\n  sharelock audit\n  sharelock audit -d ARIA -m 2026-10 --json')

@@ -28,7 +28,7 @@ export const addValidate = (program: Command): void => {
       acting(async ({ out }, file: string, { errors, ...rules }: Options) => {
         if (!/^\d{1,3}$/.test(errors)) throw new OperationError('Usage', '--errors is a number up to 999.')
         const { validatePath } = await import('../operations/validate.ts')
-        const validation = await validatePath(file, rules, (rows) => out.draw(`${file}: ${count(rows)} rows read`))
+        const validation = await validatePath(file, { rules }, (rows) => out.draw(`${file}: ${count(rows)} rows read`))
         out.document({ file, ...validation })
         const { rejection } = validation
         if (rejection === null) {

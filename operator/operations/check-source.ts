@@ -1,4 +1,5 @@
 import type { Manifest } from '../../functions/contract/manifest.ts'
+import type { Profile } from '../../functions/contract/profile.ts'
 import type { SourceRules } from '../../functions/contract/source-refusals.ts'
 import type { StagedSource } from '../../functions/job/staging/cut-chunks.ts'
 import { readSource } from '../../functions/job/staging/read-source.ts'
@@ -7,13 +8,16 @@ import type { OnRows, Validation } from './start-plan.ts'
 /** What reading a file came to; `source` holds its rows where it was accepted. */
 type Reading = { readonly validation: Validation; readonly source: StagedSource | null }
 
+/** What a file is read and judged by; without a profile it is the canonical file. */
+export type Judging = { readonly rules: SourceRules; readonly profile?: Profile | undefined }
+
 /** Reads a file to its end with the very code of StageSource, and writes nothing. */
 export const checkSource = async (
   bytes: AsyncIterable<Buffer>,
-  rules: SourceRules,
+  { rules, profile }: Judging,
   onRows?: OnRows,
 ): Promise<Reading> => {
-  const result = await readSource(bytes, rules, { onProgress: onRows })
+  const result = await readSource(bytes, rules, { profile, onProgress: onRows })
   const { encoding, compressed: gzip, ignoredColumns } = result.facts
   const facts = { encoding, gzip, ignoredColumns }
   if (!result.accepted)

@@ -64,7 +64,7 @@ export const createClients = (stage: string): Clients => {
     }),
     deployment: once(() => inspect({ question: 'deployment' })),
     inspect,
-    // A second run of every other action finds what the first one did, or writes its line of the audit trail again.
+    // A second run of every other action (a profile that says the same is no new version) finds what the first one did, or writes its line of the audit trail again.
     operate: async (action) =>
       (await invoke(
         lambda,

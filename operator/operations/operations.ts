@@ -1,4 +1,6 @@
 import type { DistributorFields } from '../../functions/contract/operations.ts'
+import type { Profile } from '../../functions/contract/profile.ts'
+import type { ProfileReport } from '../../functions/contract/profile-report.ts'
 import type {
   AuditLine,
   DistributorLine,
@@ -7,8 +9,8 @@ import type {
   Stopped,
   Unlocked,
 } from '../../functions/contract/reports.ts'
-import type { SourceRules } from '../../functions/contract/source-refusals.ts'
 import type { SliceName } from '../../functions/contract/words.ts'
+import type { Judging } from './check-source.ts'
 import type { Diagnosis } from './finding.ts'
 import type { Progress } from './progress.ts'
 import type { OnRows, ResumeOptions, Started, StartOptions, StartPlan, Validation } from './start-plan.ts'
@@ -22,7 +24,7 @@ export type Operations = {
   readonly stage: string
   /** The caller as AWS names it. */
   readonly identity: () => Promise<string>
-  readonly validate: (path: string, rules: SourceRules, onRows?: OnRows) => Promise<Validation>
+  readonly validate: (path: string, judging: Judging, onRows?: OnRows) => Promise<Validation>
   /** Reads the file and compares it; `source` is a path here or a key under incoming/. The signal ends it half way. */
   readonly planStart: (
     slice: SliceName,
@@ -65,6 +67,10 @@ export type Operations = {
     distributor: DistributorFields,
     why: string,
   ) => Promise<DistributorLine>
+  /** How a distributor writes its files: the newest version, or one of them. */
+  readonly profile: (distributor: string, version?: number) => Promise<ProfileReport>
+  /** Adds a version, which counts from the next file on. */
+  readonly setProfile: (distributor: string, profile: Profile, why: string) => Promise<ProfileReport>
   readonly doctor: (from: string, to: string) => Promise<Diagnosis>
   readonly audit: (filter: Partial<SliceName> & { readonly limit?: number }) => Promise<readonly AuditLine[]>
 }

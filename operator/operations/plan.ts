@@ -54,7 +54,8 @@ const readPlanned = async (
   const file = 'path' in source ? await openFile(source.path) : null
   const { bytes } =
     file ?? (await calling('S3', () => openSource(clients.s3, bucket, 'key' in source ? source.key : '')))
-  const { validation, rows } = await calling('S3', () => readApart(bytes, rules, options))
+  const { profile } = await clients.inspect({ question: 'profile', distributor: slice.distributor })
+  const { validation, rows } = await calling('S3', () => readApart(bytes, { rules, profile }, options))
   const uploadKey = file === null || rows === null ? null : uploadKeyOf(slice, await file.sha256())
   return { validation, rows, uploadKey }
 }

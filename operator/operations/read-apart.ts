@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { messageOf } from '../../functions/contract/failures.ts'
-import type { SourceRules } from '../../functions/contract/source-refusals.ts'
+import type { Judging } from './check-source.ts'
 import type { RowSet } from './difference.ts'
 import { READER_HEAP_MB, READING_MAX_MS, READINGS_AT_ONCE } from './limits.ts'
 import { OperationError } from './operation-error.ts'
@@ -37,13 +37,13 @@ const threadError = (error: unknown): OperationError =>
  */
 export const readApart = async (
   bytes: AsyncIterable<Buffer>,
-  rules: SourceRules,
+  { rules, profile }: Judging,
   { onRows, signal }: ReadingOptions,
 ): Promise<Reading> => {
   const turnEnds = await turnOf(READINGS_AT_ONCE, signal)
   const { sumRule, partyScheme } = rules
   const worker = new Worker(new URL('reader-thread.ts', import.meta.url), {
-    workerData: { sumRule, partyScheme } satisfies SourceRules,
+    workerData: { rules: { sumRule, partyScheme }, profile } satisfies Judging,
     resourceLimits: { maxOldGenerationSizeMb: READER_HEAP_MB },
   })
   const input = bytes[Symbol.asyncIterator]()

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { SourceRules } from '../../functions/contract/source-refusals.ts'
-import { checkSource } from './check-source.ts'
+import { checkSource, type Judging } from './check-source.ts'
 import type { FromReader, ToReader } from './reading-messages.ts'
 
 /*
@@ -22,9 +21,7 @@ async function* asked(): AsyncGenerator<Buffer> {
   }
 }
 
-const { validation, source } = await checkSource(asked(), workerData as SourceRules, (rows) =>
-  tell({ kind: 'rows', rows }),
-)
+const { validation, source } = await checkSource(asked(), workerData as Judging, (rows) => tell({ kind: 'rows', rows }))
 if (source !== null)
   port.on('message', (message: ToReader) => {
     if (message.kind === 'body') tell({ kind: 'body', number: message.number, bytes: source.body(message.number) })

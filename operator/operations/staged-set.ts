@@ -43,7 +43,7 @@ export const validateSet = async (
   const { bucket } = await clients.deployment()
   return await calling('S3', async () => {
     const manifest = await manifestOf(clients, digest)
-    const { validation } = await readApart(csvOfStaged(readChunks(clients.s3, bucket, manifest)), rules, options)
+    const { validation } = await readApart(csvOfStaged(readChunks(clients.s3, bucket, manifest)), { rules }, options)
     const facts = { encoding: 'staged source', summary: validation.accepted ? summaryOf(manifest) : null }
     const rows = validation.accepted ? rowsOfStaged(clients.s3, bucket, manifest) : null
     return { validation: { ...validation, ...facts }, rows }

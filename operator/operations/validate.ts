@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import type { SourceRules } from '../../functions/contract/source-refusals.ts'
+import type { Judging } from './check-source.ts'
 import { UPLOAD_BYTES_MAX } from './limits.ts'
 import { OperationError } from './operation-error.ts'
 import { readApart } from './read-apart.ts'
@@ -51,11 +51,11 @@ const digestOf = async (path: string): Promise<string> => {
 }
 
 /** The file's verdict, without AWS and without a database. */
-export const validatePath = async (path: string, rules: SourceRules, onRows?: OnRows): Promise<Validation> => {
+export const validatePath = async (path: string, judging: Judging, onRows?: OnRows): Promise<Validation> => {
   const { bytes } = await openFile(path)
   const ending = new AbortController()
   try {
-    return (await readApart(bytes, rules, { onRows, signal: ending.signal })).validation
+    return (await readApart(bytes, judging, { onRows, signal: ending.signal })).validation
   } finally {
     ending.abort()
   }

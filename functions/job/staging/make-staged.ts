@@ -6,6 +6,7 @@ import type { Source, Staged } from '../../contract/messages.ts'
 import { count, counted } from '../../contract/numbers.ts'
 import { lineAndColumn, type SourceError, type SourceRules } from '../../contract/source-refusals.ts'
 import { type Slice, sliceName } from '../../contract/words.ts'
+import type { StoredProfile } from '../../store/profile.ts'
 import { readChunks, readManifest, stagedDamaged } from '../../store/s3/staged.ts'
 import { openSource, writeRejectReport } from '../../store/s3/uploaded.ts'
 import { writeStaged } from '../../store/s3/write-staged.ts'
@@ -20,6 +21,8 @@ export type StagingContext = {
   readonly bucket: string
   readonly slice: Slice
   readonly rules: SourceRules
+  /** How the distributor writes its files; a staged source was read once and for all. */
+  readonly profile: StoredProfile
   /** The execution's name or ARN; it names the report of a refused file. */
   readonly execution: string
   readonly onProgress?: ReadOptions['onProgress']
@@ -62,6 +65,10 @@ const reject = async (context: StagingContext, read: Read, { facts, rejection }:
   )
 }
 
+/** A file as a sentence calls it, with the profile it was read by: whoever knows another one finds the fault there. */
+const nameOf = (key: string, { version }: StoredProfile): string =>
+  version === 0 ? `the file ${key}` : `the file ${key}, read by version ${version} of its profile,`
+
 const TOTALS = ['rows', 'shareSum', 'tracks', 'parties'] as const
 
 /** Reads a set that is staged already: every object of it, judged by today's rules. */
@@ -88,13 +95,16 @@ const checkStaged = async (digest: string, context: StagingContext): Promise<Sta
  * @throws Failure SourceMissing, SourceRejected (after writing the report), StagedSourceDamaged, StorageUnreachable
  */
 export const makeStaged = async (source: Exclude<Source, { undo: true }>, context: StagingContext): Promise<Staged> => {
-  const { s3, bucket, rules } = context
+  const { s3, bucket, rules, profile: stored } = context
   if ('staged' in source) return await checkStaged(source.staged, context)
   const file = await openSource(s3, bucket, source.key)
-  const result = await readSource(file.bytes, rules, { onProgress: context.onProgress })
+  const result = await readSource(file.bytes, rules, {
+    profile: stored.profile,
+    onProgress: context.onProgress,
+  })
   if (!result.accepted)
-    throw await reject(context, { key: source.key, etag: file.etag, name: `the file ${source.key}` }, result)
+    throw await reject(context, { key: source.key, etag: file.etag, name: nameOf(source.key, stored) }, result)
   const { manifest, body } = result.source
   await writeStaged(s3, bucket, manifest, body)
-  return stagedOf(manifest)
+  return { ...stagedOf(manifest), profile: stored.version }
 }

@@ -18,6 +18,7 @@ const GRANTS = {
   outbox: 'select, insert, update',
   // What was recorded stays.
   audit: 'select, insert',
+  profile: 'select, insert',
   schema_migration: 'select',
   slice_status: 'select',
 } as const

@@ -2,4 +2,10 @@
  * The migrations of this release, in their order: file names under migrations/. Functions other than the migrator have no
  * such folder and compare by these names; a test compares the two.
  */
-export const MIGRATIONS = ['001-tables.sql', '002-readers.sql', '003-audit.sql', '004-foreign-rules.sql'] as const
+export const MIGRATIONS = [
+  '001-tables.sql',
+  '002-readers.sql',
+  '003-audit.sql',
+  '004-foreign-rules.sql',
+  '005-profile.sql',
+] as const

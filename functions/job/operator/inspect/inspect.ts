@@ -4,6 +4,7 @@ import type { InspectReply } from '../../../contract/reports.ts'
 import { auditLines } from '../../../store/audit.ts'
 import { allDistributors, findDistributor } from '../../../store/distributor.ts'
 import { reading } from '../../../store/mysql/transaction.ts'
+import { profileReport } from '../../../store/profile.ts'
 import { totalsOf } from '../../../store/share-ratio.ts'
 import type { TaskContext } from '../../task.ts'
 import { checks } from './checks.ts'
@@ -38,6 +39,8 @@ export const inspect = async (
       })
     case 'distributors':
       return await reading(database, (reader) => allDistributors(reader))
+    case 'profile':
+      return await reading(database, (reader) => profileReport(reader, input.distributor, input.version))
     case 'audit':
       return await reading(database, (reader) => auditLines(reader, input))
     case 'checks':

@@ -3,6 +3,7 @@ import type { OperateReply } from '../../../contract/reports.ts'
 import type { TaskContext } from '../../task.ts'
 import { putDistributor } from './put-distributor.ts'
 import { record } from './record.ts'
+import { setProfile } from './set-profile.ts'
 import { stop } from './stop.ts'
 import { unlock } from './unlock.ts'
 
@@ -21,5 +22,7 @@ export const operate = async (
       return await unlock(context, input)
     case 'put-distributor':
       return await putDistributor(context, input)
+    case 'set-profile':
+      return await setProfile(context, input)
   }
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CANONICAL, Profile } from '../../../../functions/contract/profile.ts'
 import { KIM, operatorFunctions } from '../../../support/operator-functions.ts'
 import { useStack } from '../../../support/stack.ts'
 import type { TestSlice } from '../../../support/test-stack.ts'
@@ -56,6 +57,50 @@ describe('put-distributor', () => {
       { ...KIM, action: 'set-distributor', month: null, detail: { ...values, active: false, activeBefore: true } },
       { ...KIM, action: 'add-distributor', month: null, detail: values },
     ])
+  })
+})
+
+describe('set-profile', () => {
+  const set = (distributor: string, profile: object, why: string) =>
+    kim.act({ action: 'set-profile', distributor, profile, ...KIM, why })
+
+  test('adds a version that counts from then on, keeps those before, and records who set it', async () => {
+    const { distributor } = await on().newSlice()
+    const none = await kim.ask({ question: 'profile', distributor })
+    expect(none).toEqual({ distributor, version: 0, profile: CANONICAL, versions: [] })
+    const first = await set(distributor, { format: { kind: 'tsv' } }, 'tabs')
+    expect(first).toMatchObject({ version: 1, profile: { ...CANONICAL, format: { kind: 'tsv' } } })
+    const korean = { columns: { share: ['지분율'] }, shareUnit: 'fraction' }
+    await set(distributor, korean, '한국어')
+    const second = await set(distributor, korean, 'the same again')
+    expect(second).toMatchObject({ version: 2, profile: Profile.parse(korean) })
+    expect(second.versions).toMatchObject([
+      { version: 2, setBy: KIM.caller, why: '한국어', setAt: expect.stringMatching(/^20/) },
+      { version: 1, setBy: KIM.caller, why: 'tabs' },
+    ])
+    const before = await kim.ask({ question: 'profile', distributor, version: 1 })
+    expect(before).toEqual({ ...first, versions: second.versions })
+    expect(await kim.ask({ question: 'audit', distributor })).toMatchObject([
+      { action: 'set-profile', why: '한국어', detail: { version: 2, profile: JSON.stringify(Profile.parse(korean)) } },
+      { action: 'set-profile', why: 'tabs', detail: { version: 1 } },
+    ])
+  })
+
+  test('gives each of several at a time a version of its own', async () => {
+    const { distributor } = await on().newSlice()
+    const sets = [1, 2, 3, 4].map((rowsBeforeHeader) => set(distributor, { rowsBeforeHeader }, 'race'))
+    await Promise.all(sets)
+    const { versions } = await kim.ask({ question: 'profile', distributor })
+    expect(versions.map(({ version }) => version)).toEqual([4, 3, 2, 1])
+  })
+
+  test('refuses a profile that says nothing clear, an unknown distributor, and an unknown version', async () => {
+    const { distributor } = await on().newSlice()
+    const twice = { columns: { share: ['isrc'] } }
+    await expect(set(distributor, twice, '')).rejects.toMatchObject({ name: 'InvalidInput' })
+    await expect(set('NOBODY', {}, '')).rejects.toMatchObject({ name: 'UnknownDistributor' })
+    const missing = kim.ask({ question: 'profile', distributor, version: 7 })
+    await expect(missing).rejects.toMatchObject({ name: 'InvalidInput' })
   })
 })
 

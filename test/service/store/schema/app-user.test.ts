@@ -24,6 +24,8 @@ test('the functions run as a user who can do their work, kill their own frozen w
     'drop table share_ratio',
     'delete from job',
     'delete from audit',
+    'delete from profile',
+    'update profile set version = 0',
     `update audit set why = ''`,
     'delete from distributor',
     'create table x (a int)',

@@ -30,6 +30,7 @@ test('a migration that broke off half way is applied again from its beginning, a
   await db.outside.change('delete from schema_migration')
   await db.outside.change('drop table audit')
   await db.outside.change('drop procedure foreign_rules')
+  await db.outside.change('drop table profile')
   expect((await migrate(db.address)).applied).toEqual([...MIGRATIONS])
   expect(await db.outside.rows('select code from distributor where id = ?', [slice.distributorId])).toEqual([
     { code: slice.distributor },

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { GetObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { chunkKey, type Manifest, manifestKey } from '../../../../functions/contract/manifest.ts'
+import { CANONICAL } from '../../../../functions/contract/profile.ts'
 import type { SourceRules } from '../../../../functions/contract/source-refusals.ts'
 import { cutChunks } from '../../../../functions/job/staging/cut-chunks.ts'
 import { makeStaged } from '../../../../functions/job/staging/make-staged.ts'
@@ -41,6 +42,7 @@ const context = (rules = AT_MOST) => ({
   bucket: BUCKET,
   slice: { distributorId: 1, distributor: 'ARIA', month: '2026-10' },
   rules,
+  profile: { version: 0, profile: CANONICAL },
   execution: 'holes',
 })
 

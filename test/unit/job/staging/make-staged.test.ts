@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { DeleteObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3'
 import { describe, expect, test, vi } from 'vitest'
 import { chunkKey, Manifest, manifestKey } from '../../../../functions/contract/manifest.ts'
+import { CANONICAL, Profile } from '../../../../functions/contract/profile.ts'
 import { makeStaged } from '../../../../functions/job/staging/make-staged.ts'
 import { readManifest } from '../../../../functions/store/s3/staged.ts'
 import { openSource } from '../../../../functions/store/s3/uploaded.ts'
@@ -15,13 +16,16 @@ const GOOD = `${HEADER}KRA012600002,P,A,100\nKRA012600001,P,B,50\nKRA012600001,P
 const STAGED = 'KRA012600001\tP\tA\t50.000000\nKRA012600001\tP\tB\t50.000000\nKRA012600002\tP\tA\t100.000000\n'
 const sha256 = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex')
 const { s3, put, get, keys } = useBucket(BUCKET)
-const context = (execution: string, rules = AT_MOST) => ({ s3: s3(), bucket: BUCKET, slice: SLICE, rules, execution })
+const context = (execution: string, rules = AT_MOST) => ({
+  ...{ s3: s3(), bucket: BUCKET, slice: SLICE, rules, execution },
+  profile: { version: 0, profile: CANONICAL },
+})
 
 describe('makeStaged', () => {
   test('writes the chunks and the manifest of a good file and says what they hold', async () => {
     await put('incoming/good.csv', GOOD)
     const staged = await makeStaged({ key: 'incoming/good.csv' }, context('first', EXACT))
-    expect(staged).toEqual({ digest: staged.digest, rows: 3, shareSum: '200.000000', chunks: 1 })
+    expect(staged).toEqual({ digest: staged.digest, rows: 3, shareSum: '200.000000', chunks: 1, profile: 0 })
     expect((await get(`staged/${staged.digest}/000000.tsv`)).toString()).toBe(STAGED)
     const manifest = Manifest.parse(JSON.parse((await get(`staged/${staged.digest}/manifest.json`)).toString()))
     expect(manifest).toMatchObject({ digest: staged.digest, tracks: 2, parties: 2 })
@@ -31,7 +35,19 @@ describe('makeStaged', () => {
       bytes: STAGED.length,
     })
     expect(await readManifest(s3(), BUCKET, staged.digest)).toEqual(manifest)
-    expect(await makeStaged({ staged: staged.digest }, context('undo'))).toEqual(staged)
+    expect(await makeStaged({ staged: staged.digest }, context('undo'))).toEqual({ ...staged, profile: undefined })
+  })
+
+  test('reads a file by the profile of its distributor, and a staged source by none', async () => {
+    await put('incoming/good.csv', GOOD)
+    await put('incoming/good.tsv', GOOD.replaceAll(',', '\t'))
+    const tabs = { version: 3, profile: Profile.parse({ format: { kind: 'tsv' } }) }
+    const staged = await makeStaged({ key: 'incoming/good.tsv' }, { ...context('tabs'), profile: tabs })
+    expect(staged).toEqual({ ...(await makeStaged({ key: 'incoming/good.csv' }, context('commas'))), profile: 3 })
+    const again = await makeStaged({ staged: staged.digest }, { ...context('again'), profile: tabs })
+    expect(again.digest).toBe(staged.digest)
+    const wrong = makeStaged({ key: 'incoming/good.csv' }, { ...context('wrong'), profile: tabs })
+    await expect(wrong).rejects.toThrow(/the file incoming\/good.csv, read by version 3 of its profile, has 4 errors/)
   })
 
   test('writes nothing where the same content is staged already, and only what is missing where it has a hole', async () => {

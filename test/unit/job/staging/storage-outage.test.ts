@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import type { S3Client } from '@aws-sdk/client-s3'
 import { describe, expect, test, vi } from 'vitest'
 import { Failure } from '../../../../functions/contract/failures.ts'
+import { CANONICAL } from '../../../../functions/contract/profile.ts'
 import { makeStaged } from '../../../../functions/job/staging/make-staged.ts'
 import { readManifest } from '../../../../functions/store/s3/staged.ts'
 import { openSource } from '../../../../functions/store/s3/uploaded.ts'
@@ -15,7 +16,10 @@ const SLICE = { distributorId: 1, distributor: 'ARIA', month: '2026-10' }
 const GOOD = `${HEADER}KRA012600002,P,A,100\nKRA012600001,P,B,50\nKRA012600001,P,A,50\n`
 
 const { s3 } = useBucket(BUCKET)
-const context = (execution: string, rules = AT_MOST) => ({ s3: s3(), bucket: BUCKET, slice: SLICE, rules, execution })
+const context = (execution: string, rules = AT_MOST) => ({
+  ...{ s3: s3(), bucket: BUCKET, slice: SLICE, rules, execution },
+  profile: { version: 0, profile: CANONICAL },
+})
 
 describe('a storage outage', () => {
   const withServer = async (answer: (response: ServerResponse) => void, work: (client: S3Client) => Promise<void>) => {

@@ -31,7 +31,7 @@ test('the thread that waits for a file does a small part of the work', async () 
   const text = [...generateRatios({ rows: 200_000 })].join('')
   const ending = new AbortController()
   const [all, own] = [process.cpuUsage(), process.threadCpuUsage()]
-  const { validation } = await readApart(pieces(text), AT_MOST, { signal: ending.signal })
+  const { validation } = await readApart(pieces(text), { rules: AT_MOST }, { signal: ending.signal })
   const [allSpent, ownSpent] = [process.cpuUsage(all), process.threadCpuUsage(own)]
   ending.abort()
   expect(validation).toMatchObject({ accepted: true, summary: { rows: 200_000 } })
@@ -41,7 +41,7 @@ test('the thread that waits for a file does a small part of the work', async () 
 test('its rows are those of the same file read here, chunk by chunk', async () => {
   const text = [...generateRatios({ rows: 40_000 })].join('')
   const ending = new AbortController()
-  const { rows } = await readApart(pieces(text), AT_MOST, { signal: ending.signal })
+  const { rows } = await readApart(pieces(text), { rules: AT_MOST }, { signal: ending.signal })
   const bodies = await Promise.all((rows?.chunks ?? []).map((_, number) => rows?.body(number)))
   ending.abort()
   expect(bodies.length).toBeGreaterThan(2)
@@ -52,7 +52,7 @@ describe('a reading', () => {
   test('is refused with every error, as it is here', async () => {
     const text = `${HEADER}KRA012600001,P,A,x\n`
     const ending = new AbortController()
-    const { validation, rows } = await readApart(pieces(text), AT_MOST, { signal: ending.signal })
+    const { validation, rows } = await readApart(pieces(text), { rules: AT_MOST }, { signal: ending.signal })
     ending.abort()
     const here = await stageText(text)
     expect(rows).toBeNull()
@@ -65,22 +65,24 @@ describe('a reading', () => {
       yield Buffer.from(HEADER)
       throw failure
     }
-    await expect(readApart(broken(), AT_MOST, { signal: new AbortController().signal })).rejects.toBe(failure)
+    await expect(readApart(broken(), { rules: AT_MOST }, { signal: new AbortController().signal })).rejects.toBe(
+      failure,
+    )
   })
 
   test('that is ended half way closes the file and gives its turn to the next one', async () => {
     const running = Array.from({ length: READINGS_AT_ONCE }, () => {
       const [file, ending] = [endless(), new AbortController()]
-      const reading = readApart(file.bytes, AT_MOST, { signal: ending.signal })
+      const reading = readApart(file.bytes, { rules: AT_MOST }, { signal: ending.signal })
       reading.catch(() => undefined)
       return { file, ending, reading }
     })
     await Promise.all(running.map(({ file }) => file.asked))
     const given = new AbortController()
-    const givenUp = readApart(endless().bytes, AT_MOST, { signal: given.signal })
+    const givenUp = readApart(endless().bytes, { rules: AT_MOST }, { signal: given.signal })
     let isRead = false
     const last = new AbortController()
-    const next = readApart(pieces(`${HEADER}KRA012600001,P,A,1\n`), AT_MOST, { signal: last.signal }).then(
+    const next = readApart(pieces(`${HEADER}KRA012600001,P,A,1\n`), { rules: AT_MOST }, { signal: last.signal }).then(
       (reading) => {
         isRead = true
         return reading
