@@ -27,6 +27,37 @@ export const EXPANSION_MAX = 200
 export const EXPANSION_FREE_BYTES = 64 * 1_024 ** 2
 
 /**
+ * A zip archive or a workbook: its directory is at its end, so all of it is held in memory. The largest workbook of four
+ * columns has 40 MiB, and what is larger can be sent as gzip, which is read as a stream.
+ */
+export const ZIP_BYTES_MAX = 128 * 1_024 ** 2
+
+/** Files of one zip archive: a workbook has some dozens of parts, with pictures hundreds. */
+export const ZIP_ENTRIES_MAX = 10_000
+
+/** XML of one sheet: a million rows of ten columns have 400 MiB. It takes some 15 s to read at most. */
+export const SHEET_BYTES_MAX = 512 * 1_024 ** 2
+
+/** Any other part of a workbook: its styles may be thousands after years of copying. */
+export const SHEET_PART_BYTES_MAX = 32 * 1_024 ** 2
+
+/** Cells of one sheet, blank ones that are stored included: every row that a sheet can have, with sixteen of them. */
+export const SHEET_CELLS_MAX = 16 * 1_024 ** 2
+
+/** Where a sheet of Excel ends: row 1,048,576, column XFD, a text of 32,767 characters. What has more was not made by it. */
+export const SHEET_ROWS_END = 1_048_577
+export const SHEET_COLUMNS_END = 16_385
+export const CELL_CHARS_MAX = 32_767
+
+/** Different texts of one workbook, and their bytes: four columns of a full sheet, of 24 bytes each. */
+export const SHARED_STRINGS_MAX = 4 * 1_024 ** 2
+export const SHARED_STRINGS_BYTES_MAX = 96 * 1_024 ** 2
+
+/** Elements of a workbook's XML lie a dozen deep and have a dozen attributes; all that are open are in memory. */
+export const XML_DEPTH_MAX = 64
+export const XML_ATTRIBUTES_MAX = 64
+
+/**
  * Different parties, and different right types, of one file. A Map of JavaScript holds 2^24 entries and then throws.
  */
 export const DISTINCT_VALUES_MAX = 8_000_000

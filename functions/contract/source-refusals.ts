@@ -1,4 +1,6 @@
+import { CONTAINER_RULES } from './container-refusals.ts'
 import { ROW_COLUMNS } from './row-format.ts'
+import { SHEET_RULES } from './sheet-refusals.ts'
 import { quoted } from './visible.ts'
 import type { PartyScheme, SumRule } from './words.ts'
 
@@ -19,7 +21,8 @@ export const SOURCE_RULES = {
   'file-bytes': 'is larger than one upload may be',
   'file-rows': 'has more rows than one slice may have',
   'blank-lines': 'has far more blank lines than rows; delete the blank lines',
-  spreadsheet: 'is an Excel workbook or an archive and not a CSV file; save it as CSV',
+  ...CONTAINER_RULES,
+  ...SHEET_RULES,
   'gzip-truncated': 'is a gzip file that ends too early; upload it again',
   'gzip-damaged': 'is a damaged gzip file; upload it again',
   'gzip-expansion': 'unpacks to more than files of shares do; pack the CSV file itself, once, or upload it unpacked',
@@ -51,11 +54,6 @@ export const SOURCE_RULES = {
   'ipi-length': 'has not the 11 digits of an IPI name number; leading zeros may have been lost in a spreadsheet',
   'ipi-check-digits': 'is not an IPI name number: its last two digits do not fit the others',
   'excel-number': 'was turned into a number by a spreadsheet and its digits are lost; export the column as text',
-  // --- cells of a sheet
-  'cell-number': 'is a number in the sheet, which loses the zeros it begins with; format the column as text',
-  'cell-date': 'was turned into a date by the spreadsheet; format the column as text and write the value again',
-  'cell-boolean': 'is TRUE or FALSE in the sheet and no text; format the column as text and write the value again',
-  'cell-error': 'is an error of a formula; correct the sheet',
   // --- share
   'share-blank': 'is blank, and a blank is never 0',
   'share-full-width': 'is written in full-width characters; write it in ASCII, e.g. 33.3',
@@ -93,17 +91,21 @@ export type SourceError = {
   readonly line: number | null
   readonly column: number | null
   readonly field: string | null
+  /** The cell of a sheet, such as `C7`, whose row is the line; null in a text, and where there is no single cell. */
+  readonly cell: string | null
   /** The value as it is in the file, cut to VALUE_CHARS_MAX characters. */
   readonly value: string
   readonly rule: SourceRule
   readonly message: string
 }
 
-/** `line 7, column 3`; empty where the error belongs to no single line or column. */
-export const lineAndColumn = ({ line, column }: Pick<SourceError, 'line' | 'column'>): string =>
-  [line === null ? '' : `line ${line}`, column === null ? '' : `column ${column}`]
-    .filter((part) => part !== '')
-    .join(', ')
+/** `line 7, column 3`, or `cell C7`; empty where the error belongs to no single line or column. */
+export const lineAndColumn = ({ line, column, cell }: Pick<SourceError, 'line' | 'column' | 'cell'>): string =>
+  cell === null
+    ? [line === null ? '' : `line ${line}`, column === null ? '' : `column ${column}`]
+        .filter((part) => part !== '')
+        .join(', ')
+    : `cell ${cell}`
 
 /**
  * Everything that is known about a refused file: the first errors by line, and how many there are. Where there were so

@@ -71,7 +71,7 @@ export const SECTIONS: readonly Section[] = [
   },
   {
     name: 'staging-encoding',
-    mutate: files('job/staging', 'source-bytes', 'source-encoding'),
+    mutate: files('job/staging', 'source-encoding'),
     tests: unit('job/staging', 'encoding', 'cp949', 'gzip', 'records', 'report'),
     servers: false,
   },

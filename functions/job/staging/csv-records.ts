@@ -1,17 +1,22 @@
 import { type CsvError, type CsvErrorCode, type InfoRecord, parse } from 'csv-parse'
 import { refuse, type SourceRule } from '../../contract/source-refusals.ts'
+import { SourceUnreadable } from './containers/source-unreadable.ts'
 import { LineCounter, lineBreaks } from './line-counter.ts'
 import { EndOfReading, type OnRecord } from './record-reader.ts'
-import { type SourceErrors, SourceUnreadable } from './source-errors.ts'
+import type { SourceErrors } from './source-errors.ts'
 
-/** How records are written, what one may have, and how many blank lines a file. */
-export type RecordForm = {
-  /** What separates two values. */
-  readonly delimiter: string
+/** What one record may have, and how many blank lines a file. */
+export type RecordLimits = {
   readonly recordCharsMax: number
   readonly columnsMax: number
   readonly blankLinesFree: number
   readonly blankLinesPerRecord: number
+}
+
+/** How records are written. */
+type RecordForm = RecordLimits & {
+  /** What separates two values. */
+  readonly delimiter: string
 }
 
 /** Where csv-parse gives up, in the words of the report. Every other code is a defect of ours and is thrown on. */

@@ -1,5 +1,5 @@
 import { CHUNK_ROWS_MAX, TRACK_ROWS_MAX } from '../../contract/limits.ts'
-import { CANONICAL, delimiterOf, type Profile } from '../../contract/profile.ts'
+import { CANONICAL, type Profile } from '../../contract/profile.ts'
 import {
   BLANK_LINES_FREE,
   BLANK_LINES_PER_RECORD,
@@ -10,18 +10,22 @@ import {
   EXPANSION_MAX,
   RECORD_CHARS_MAX,
   REJECT_ERRORS_MAX,
+  SHARED_STRINGS_BYTES_MAX,
+  SHARED_STRINGS_MAX,
+  SHEET_BYTES_MAX,
+  SHEET_CELLS_MAX,
   SOURCE_BYTES_MAX,
   SOURCE_ROWS_MAX,
+  ZIP_BYTES_MAX,
+  ZIP_ENTRIES_MAX,
 } from '../../contract/source-limits.ts'
 import { type Rejection, refuse, type SourceRules } from '../../contract/source-refusals.ts'
 import { checkRows } from './check-rows.ts'
-import { readRecords } from './csv-records.ts'
 import { cutChunks, type StagedSource } from './cut-chunks.ts'
-import type { RecordReader } from './record-reader.ts'
+import { recordReader } from './file-records.ts'
 import { RowTable } from './row-table.ts'
-import { type SourceFormat, textBytes } from './source-bytes.ts'
-import { utf8Bytes } from './source-encoding.ts'
 import { SourceErrors } from './source-errors.ts'
+import type { SourceFormat } from './source-format.ts'
 import { SourceReader } from './source-reader.ts'
 
 /** The limits of the contract; tests set smaller ones. */
@@ -30,10 +34,16 @@ const READ_LIMITS = {
   trackRowsMax: TRACK_ROWS_MAX,
   rowsMax: SOURCE_ROWS_MAX,
   bytesMax: SOURCE_BYTES_MAX,
+  zipBytesMax: ZIP_BYTES_MAX,
+  zipEntriesMax: ZIP_ENTRIES_MAX,
   expansionMax: EXPANSION_MAX,
   expansionFreeBytes: EXPANSION_FREE_BYTES,
   recordCharsMax: RECORD_CHARS_MAX,
   columnsMax: COLUMNS_MAX,
+  cellsMax: SHEET_CELLS_MAX,
+  sheetBytesMax: SHEET_BYTES_MAX,
+  sharedStringsMax: SHARED_STRINGS_MAX,
+  sharedStringsBytesMax: SHARED_STRINGS_BYTES_MAX,
   blankLinesFree: BLANK_LINES_FREE,
   blankLinesPerRecord: BLANK_LINES_PER_RECORD,
   distinctMax: DISTINCT_VALUES_MAX,
@@ -59,7 +69,8 @@ export type ReadResult =
 
 /**
  * Reads a distributor's file once, as a stream, and makes the staged source of it or says why not; nothing is written.
- * Steps: unpack, decode to UTF-8, parse CSV, turn records into the four columns, judge and normalise each row, sort, judge rows together, cut into chunks.
+ * Steps: unpack, decode to UTF-8, parse CSV (or read a sheet), turn records into the four columns, judge and normalise
+ * each row, sort, judge rows together, cut into chunks.
  *
  * @param input the file's bytes, cut anywhere; it is closed in any case
  * @throws only what `input` throws
@@ -96,17 +107,6 @@ export const readSource = async (
   checkRows(rows, table.decimals, rules, limits.trackRowsMax, errors)
   if (errors.total > 0) return { accepted: false, facts, rejection: errors.rejection() }
   return { accepted: true, facts, source: cutChunks(rows, limits.chunkRowsMax) }
-}
-
-/** The reader of the profile's format. */
-const recordReader = (profile: Profile, limits: ReadLimits, format: SourceFormat): RecordReader => {
-  const delimiter = delimiterOf(profile)
-  if (delimiter === undefined)
-    return async (_, errors) => errors.add(refuse('spreadsheet', 'the file'), { line: null }, '')
-  return async (bytes, errors, onRecord) => {
-    const utf8 = utf8Bytes(textBytes(bytes, limits, format), format, profile.encoding)
-    await readRecords(utf8, { ...limits, delimiter }, errors, onRecord)
-  }
 }
 
 /** What `validateFile` says about a good file. */

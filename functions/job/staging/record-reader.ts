@@ -1,11 +1,5 @@
+import type { CellKind } from './sheet/cell-value.ts'
 import type { SourceErrors } from './source-errors.ts'
-
-/**
- * What a cell of a sheet holds; a text has texts only. A formula is what its stored value is.
- *
- * A number of a sheet is fine as a share and nowhere else: a spreadsheet drops the zeros an id begins with.
- */
-export type CellKind = 'text' | 'number' | 'date' | 'boolean' | 'error'
 
 /**
  * One record: its fields as they are stored, and where it begins: a text's physical line, or a sheet's row, each counted

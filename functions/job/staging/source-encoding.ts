@@ -1,8 +1,9 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import iconv from 'iconv-lite'
 import type { Encoding } from '../../contract/encodings.ts'
-import { followedBy, type SourceFormat, splitHead, startsWith } from './source-bytes.ts'
-import { SourceUnreadable } from './source-errors.ts'
+import { followedBy, splitHead, startsWith } from './containers/byte-stream.ts'
+import { SourceUnreadable } from './containers/source-unreadable.ts'
+import type { SourceFormat } from './source-format.ts'
 
 /**
  * Decoding to UTF-8, exactly or not at all. Each decoder takes bytes cut anywhere and yields UTF-8 bytes cut between
@@ -17,6 +18,9 @@ const UNDECIDED_BYTES_MAX = 1_048_576
 
 /** With this many characters of three or more UTF-8 bytes a text is UTF-8 and not CP949 that looks like it. */
 const LONG_SEQUENCES = 2
+
+/** Enough bytes for every byte order mark. */
+const MARK_BYTES = 4
 
 const UTF8_BOM = Buffer.from([0xef, 0xbb, 0xbf])
 const UTF16LE_BOM = Buffer.from([0xff, 0xfe])
@@ -195,17 +199,15 @@ export async function* utf8Bytes(
   format: SourceFormat,
   encoding: Encoding,
 ): AsyncGenerator<Buffer> {
-  const { head, rest } = await splitHead(bytes)
+  const { head, rest } = await splitHead(bytes, MARK_BYTES)
   const [marked, mark = Buffer.alloc(0)] = MARKS.find(([, bom]) => startsWith(head, bom)) ?? []
   if (marked !== undefined && encoding !== 'detected' && encoding !== marked)
-    throw new SourceUnreadable('encoding-mark', undefined, `the file, marked as ${marked} and not as ${encoding},`)
+    throw new SourceUnreadable('encoding-mark', { seen: `marked as ${marked}, expected as ${encoding}` })
   const named = encoding === 'detected' ? marked : encoding
   if (named !== undefined) {
     format.encoding = named
     yield* decoded(followedBy(head.subarray(mark.length), rest), named)
     return
   }
-  // A header never holds a zero byte: this is UTF-16 without its mark, and its byte order would be a guess.
-  if (head.includes(0)) throw new SourceUnreadable('encoding')
   yield* unmarked(followedBy(head, rest), format)
 }

@@ -1,27 +1,4 @@
-import {
-  type Refusal,
-  type Rejection,
-  refuse,
-  type SourceError,
-  type SourceRule,
-  shortValue,
-} from '../../contract/source-refusals.ts'
-
-/**
- * Thrown where reading a file cannot go on: an undecodable byte, a truncated gzip. Caught inside the reading, which knows
- * the line it has come to; it never leaves it.
- */
-export class SourceUnreadable extends Error {
-  override readonly name = 'SourceUnreadable'
-  readonly refusal: Refusal
-
-  /** @param what is at fault, as the message begins */
-  constructor(rule: SourceRule, cause?: unknown, what = 'the file') {
-    const refusal = refuse(rule, what)
-    super(refusal.message, { cause })
-    this.refusal = refusal
-  }
-}
+import { type Refusal, type Rejection, type SourceError, shortValue } from '../../contract/source-refusals.ts'
 
 /** Where an error is; null where it belongs to no single line, column or field. */
 export type ErrorPosition = {
@@ -35,6 +12,8 @@ export class SourceErrors {
   total = 0
   /** Where reading ended because there were `countedMax` errors; what follows was not judged. */
   stoppedAtLine: number | null = null
+  /** The file is a sheet: a line is a row there, and people know a place by its cell. */
+  isSheet = false
   #kept: SourceError[] = []
   readonly #max: number
   readonly #countedMax: number
@@ -52,7 +31,9 @@ export class SourceErrors {
   add(refusal: Refusal, place: ErrorPosition, value: string): void {
     this.total += 1
     const { line, column = null, field = null } = place
-    this.#kept.push({ line, column, field, value: shortValue(value), rule: refusal.rule, message: refusal.message })
+    const cell = this.isSheet && line !== null && column !== null ? `${columnLetters(column)}${line}` : null
+    const { rule, message } = refusal
+    this.#kept.push({ line, column, field, cell, value: shortValue(value), rule, message })
     // Sorting once per `max` additions keeps a file full of errors linear.
     if (this.#kept.length >= 2 * this.#max) this.#kept = this.#first()
   }
@@ -66,4 +47,15 @@ export class SourceErrors {
       (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
     return this.#kept.toSorted(order).slice(0, this.#max)
   }
+}
+
+const LETTERS = 26
+const BEFORE_A = 64
+
+/** A column as a spreadsheet names it: A for 1, AA for 27. */
+const columnLetters = (column: number): string => {
+  let letters = ''
+  for (let left = column; left > 0; left = Math.floor((left - 1) / LETTERS))
+    letters = String.fromCharCode(BEFORE_A + 1 + ((left - 1) % LETTERS)) + letters
+  return letters
 }

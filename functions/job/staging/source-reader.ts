@@ -1,10 +1,11 @@
 import { CANONICAL, type Profile } from '../../contract/profile.ts'
 import { refuse, SOURCE_COLUMNS, type SourceColumn, type SourceRules } from '../../contract/source-refusals.ts'
 import { isRefusal, isWhole, readRow } from '../../contract/source-values.ts'
-import { cellRefusal } from './cell-refusal.ts'
+import { cellRefusal, formOf } from './cell-refusal.ts'
 import { type Header, HeaderSearch } from './header.ts'
-import { type CellKind, EndOfReading } from './record-reader.ts'
+import { EndOfReading } from './record-reader.ts'
 import type { RowTable } from './row-table.ts'
+import type { CellKind } from './sheet/cell-value.ts'
 import type { SourceErrors } from './source-errors.ts'
 
 type Record = { readonly fields: string[]; readonly line: number; readonly kinds: readonly CellKind[] | undefined }
@@ -101,7 +102,8 @@ export class SourceReader {
 
   #readRow(fields: readonly string[], line: number, kinds: readonly CellKind[] | undefined, header: Header): void {
     const { places } = header
-    const read = readRow((column) => this.#valueOf(fields, column, header), this.#rules, this.#profile)
+    const form = kinds === undefined ? this.#profile : formOf(kinds[places.share], this.#profile)
+    const read = readRow((column) => this.#valueOf(fields, column, header), this.#rules, form)
     const isStored = kinds === undefined || this.#storesValues(fields, line, kinds, header)
     if (isWhole(read)) {
       if (!isStored) return
@@ -115,7 +117,7 @@ export class SourceReader {
     }
     for (const field of SOURCE_COLUMNS) {
       const refusal = read[field]
-      if (isRefusal(refusal) && cellRefusal(field, fields, places[field], kinds) === undefined)
+      if (isRefusal(refusal) && cellRefusal(field, fields, places[field], kinds, this.#profile) === undefined)
         this.#errors.add(refusal, { line, column: places[field] + 1, field }, fields[places[field]] ?? '')
     }
   }
@@ -124,7 +126,7 @@ export class SourceReader {
   #storesValues(fields: readonly string[], line: number, kinds: readonly CellKind[], { places }: Header): boolean {
     let stored = true
     for (const field of SOURCE_COLUMNS) {
-      const refusal = cellRefusal(field, fields, places[field], kinds)
+      const refusal = cellRefusal(field, fields, places[field], kinds, this.#profile)
       if (refusal === undefined) continue
       stored = false
       this.#errors.add(refusal, { line, column: places[field] + 1, field }, fields[places[field]] ?? '')

@@ -111,8 +111,8 @@ const rejectionTable = (words: Words, { errors, total, stoppedAtLine }: Rejectio
         ${[words.line, words.column, words.value, words.problem, words.rule].map((title) => html`<th scope="col">${title}</th>`)}
       </tr></thead>
       <tbody>${errors.map(
-        ({ line, column, field, value, message, rule }) => html`<tr>
-          <td class="number">${line ?? '–'}</td>
+        ({ line, column, field, cell, value, message, rule }) => html`<tr>
+          <td class="number">${cell ?? line ?? '–'}</td>
           <td>${field ?? column ?? '–'}</td>
           <td><code>${visible(value)}</code></td>
           <td class="text">${message}</td>

@@ -100,7 +100,7 @@ describe('an undecodable file', () => {
     ],
     ['UTF-16LE with a lone surrogate', Buffer.from(`\ufeff${head}x\ud83d,y`, 'utf16le'), '2:- encoding'],
     ['UTF-16BE that ends in half a character', utf16be(`${head}x\ud83d`), '2:- encoding'],
-    ['UTF-16 without a BOM', Buffer.from(head, 'utf16le'), '1:- encoding'],
+    ['UTF-16 without a BOM', Buffer.from(head, 'utf16le'), '-:- utf16-unmarked'],
   ])('of %s is refused with the line, wherever it is cut', async (_, bytes, verdict) => {
     for (let offset = 0; offset <= bytes.length; offset++) {
       const result = await readSource(cutAt(bytes, offset), AT_MOST)

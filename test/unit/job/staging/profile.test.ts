@@ -137,13 +137,13 @@ describe('an encoding', () => {
     const text = `isrc,right_type,party_id,share,제목\nKRA012600001,P,A,1,가\n`
     const unmarked = Buffer.from(text, 'utf16le')
     expect(linesOf(await read(unmarked, { encoding: 'utf-16le' }))).toBe('KRA012600001\tP\tA\t1.000000\n')
-    expect(verdictsOf(await read(unmarked, {}))).toEqual(['1:- encoding'])
+    expect(verdictsOf(await read(unmarked, {}))).toEqual(['-:- utf16-unmarked'])
   })
 
   test('that the mark of the file contradicts is refused', async () => {
     const result = await read(`\ufeff${HEADER}KRA012600001,P,A,1\n`, { encoding: 'cp949' })
     expect(errorsOf(result)[0]?.message).toBe(
-      'the file, marked as utf-8 and not as cp949, is not in the encoding that these files have; save it in that one',
+      'the file is not in the encoding that these files have; save it in that one (marked as utf-8, expected as cp949)',
     )
   })
 })
