@@ -4,9 +4,12 @@ import { FLAGS } from '../infra/config/flags.ts'
 
 /**
  * Synthesises into cdk.out (or CDK_OUTDIR), without an AWS account or network: a stage by its name (`-c stage=...` or
- * SHARELOCK_STAGE; `local` by default), `pipeline` for the one that delivers them, or `all` that are deployed.
+ * SHARELOCK_STAGE), `pipeline` for the one that delivers them, or `all` that are deployed, which is the default: what
+ * the CDK's command lists can be deployed.
  */
 const what = stageOf(process.env)
+if (what === 'local' && process.env.CDK_CLI_VERSION !== undefined)
+  throw new Error('The local stage is not deployed. Name another one: -c stage=dev, or SHARELOCK_STAGE=dev')
 const app = new App({
   context: FLAGS,
   outdir: process.env.CDK_OUTDIR ?? 'cdk.out',

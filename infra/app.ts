@@ -8,16 +8,16 @@ import { localStores } from './data/stores.ts'
 import { type Bundles, bundleHandlers } from './functions/bundles.ts'
 import { DataStack } from './stacks/data-stack.ts'
 import { JobStack } from './stacks/job-stack.ts'
-import { PipelineStack } from './stacks/pipeline-stack.ts'
+import { PIPELINE, PipelineStack } from './stacks/pipeline-stack.ts'
 import type { StageStacks } from './stacks/stage-stacks.ts'
 
 /**
- * What to synthesise: `-c stage=...`, else SHARELOCK_STAGE, else `local`. The CDK's command hands its context over in the
+ * What to synthesise: `-c stage=...`, else SHARELOCK_STAGE, else `all` that are deployed. The CDK's command hands its context over in the
  * environment, where it can be read before there is an app.
  */
 export const stageOf = (environment: Readonly<Record<string, string | undefined>>): string => {
   const context = JSON.parse(environment.CDK_CONTEXT_JSON ?? '{}') as { readonly stage?: unknown }
-  return typeof context.stage === 'string' ? context.stage : (environment.SHARELOCK_STAGE ?? 'local')
+  return typeof context.stage === 'string' ? context.stage : (environment.SHARELOCK_STAGE ?? 'all')
 }
 
 /** Adds the stacks of a stage. */
@@ -41,8 +41,7 @@ export const addStacks = (scope: Construct, config: StageConfig, bundles: Bundle
 
 /** Adds a stage's stacks, the pipeline's (`pipeline`), or those of every stage that is deployed (`all`), and the checks of what is deployed. */
 export const buildApp = (app: App, what: string, bundles: Bundles = bundleHandlers()): void => {
-  if (what === 'pipeline')
-    new PipelineStack(app, 'Sharelock-Pipeline', { config: pipelineConfig(), bundles, addStacks })
+  if (what === 'pipeline') new PipelineStack(app, PIPELINE, { config: pipelineConfig(), bundles, addStacks })
   else
     for (const stage of what === 'all' ? STAGE_NAMES.filter((name) => name !== 'local') : [what])
       addStacks(app, stageConfig(stage), bundles)

@@ -26,3 +26,4 @@ export const readMigratorEnv = (source: Record<string, string | undefined>): Mig
 
 /** What a master secret holds besides: RDS writes user name and password, others more. */
 export const MasterSecret = z.object({ username: z.string().min(1), password: z.string().min(1) })
+export type MasterSecret = z.output<typeof MasterSecret>

@@ -1,5 +1,7 @@
 import { Failure } from '../contract/failures.ts'
 import { StageSourceInput } from '../contract/messages.ts'
+import { sourceRowsMax } from '../contract/source-limits.ts'
+import { TASKS } from '../contract/tasks.ts'
 import { type Slice, sliceName } from '../contract/words.ts'
 import { requireDigest } from '../job/expectation.ts'
 import { makeStaged } from '../job/staging/make-staged.ts'
@@ -35,10 +37,14 @@ export const handler = task('StageSource', StageSourceInput, async ({ request, e
     rules: { sumRule: distributor.sumRule, partyScheme: distributor.partyScheme },
     profile,
     execution,
+    limits: { rowsMax: sourceRowsMax(memoryMb()) },
   })
   requireDigest(slice, request.expect, staged.digest)
   return { request, execution, slice, staged, job: null, reacquire: { count: 0 } }
 })
+
+/** The function's own, as Lambda says; a stage may have less than the task's. */
+const memoryMb = (): number => Number(process.env.AWS_LAMBDA_FUNCTION_MEMORY_SIZE ?? TASKS.StageSource.memoryMb)
 
 /**
  * A staged source carries no rules with it, so only one that the distributor's own rules let through may be named.

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { TASKS } from '../../functions/contract/tasks.ts'
 import { CONNECTIONS_SHARE_MAX, connectionBudget } from './connections.ts'
 import { NetworkSettings } from './network.ts'
 import { DatabaseSettings, LockSettings } from './stores.ts'
@@ -45,6 +46,11 @@ const Common = {
   paceSeconds: z.int().min(1).max(3_600),
   /** Which month the schedule registers: 1 is the month before its own. */
   monthsBack: z.int().min(0).max(12).default(1),
+  /**
+   * Memory of StageSource, which bounds the rows of one file (sourceRowsMax). An account that is young may have 3,008 MB:
+   * `npm run preflight` asks AWS.
+   */
+  sourceMemoryMb: z.int().min(1_024).max(10_240).default(TASKS.StageSource.memoryMb),
   tracing: z.boolean(),
   logRetentionDays: LogRetentionDays,
 }
@@ -68,7 +74,8 @@ const AwsStage = z
     sweepMinutes: z.int().min(1).max(60),
     /**
      * Lambda's reserved concurrency per function, which turns the budget of connections into a limit. Off where the
-     * account has few: a new account may have 10 in all.
+     * account has few: a young account may have 10 in all, and 100 of any account are never to be reserved. `npm run
+     * preflight` asks AWS and says how many this stage needs.
      */
     reservedConcurrency: z.boolean(),
   })
@@ -112,8 +119,12 @@ export const PipelineConfig = z.strictObject({
     ),
   repository: z.string().regex(/^[\w.-]+\/[\w.-]+$/, 'owner/name'),
   branch: z.string().min(1),
-  /** The stages in their order; the smoke job runs in each but the last, which a person approves. */
+  /** The stages in their order. In the last one a person approves each stack's change set. */
   stages: z.array(Name).min(1),
+  /** What the tests run on: Debian, since it finds MySQL and Valkey in its archive, with Node. */
+  image: z.string().min(1),
+  /** Who is told when it fails, and when it waits for an approval. */
+  emails: z.array(z.email('an e-mail address')),
 })
 export type PipelineConfig = z.output<typeof PipelineConfig>
 

@@ -37,3 +37,14 @@ export const connectionBudget = (scale: { lanes: number; jobsMax: number }): num
   const sandboxes = connecting.reduce((sum, [task]) => sum + sandboxesMax(task, scale), 0)
   return DEPLOYMENTS * (sandboxes + OTHERS)
 }
+
+/** Lambda never lets the last 100 of an account be reserved. */
+const UNRESERVED_MIN = 100
+
+/** The concurrent executions that the account must have for this stage. */
+export const concurrencyNeeded = (scale: { lanes: number; jobsMax: number; reservedConcurrency: boolean }): number => {
+  const tasks = Object.keys(TASKS).reduce((sum, task) => sum + sandboxesMax(task, scale), 0)
+  const reserved = tasks + Object.values(SUPPORT_SANDBOXES).reduce<number>((sum, each) => sum + each, 0)
+  // Without reservations, what runs at once: the lanes of all jobs, and the functions beside them.
+  return scale.reservedConcurrency ? reserved + UNRESERVED_MIN : scale.jobsMax * scale.lanes + OTHERS
+}

@@ -28,6 +28,8 @@ const dev: StageValues = {
   lanes: 2,
   jobsMax: 2,
   paceSeconds: 60,
+  // What every account may have from its first day; see docs/first-deployment.md.
+  sourceMemoryMb: 3_008,
   tracing: true,
   logRetentionDays: 14,
   network: { kind: 'new', cidr: '10.30.0.0/22', zones: ZONES },
@@ -53,6 +55,7 @@ const staging: StageValues = {
   stage: 'staging',
   account: '222222222222',
   jobsMax: 4,
+  sourceMemoryMb: 8_192,
   logRetentionDays: 30,
   network: { kind: 'new', cidr: '10.31.0.0/22', zones: ZONES },
   database: {
@@ -73,7 +76,6 @@ const staging: StageValues = {
 
 const prod: StageValues = {
   ...staging,
-  smokeFrom: undefined,
   stage: 'prod',
   account: '333333333333',
   // Half as many as the database has cores: beside one job, readers keep the other half.
@@ -114,4 +116,7 @@ export const pipelineConfig = (): PipelineConfig =>
     repository: 'example/sharelock',
     branch: 'main',
     stages: ['staging', 'prod'],
+    // AWS's mirror: the images' own host refuses builders that share an address.
+    image: 'public.ecr.aws/docker/library/node:24-trixie',
+    emails: ['sharelock@example.com'],
   })

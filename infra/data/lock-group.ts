@@ -10,6 +10,7 @@ import {
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam'
 import { Construct } from 'constructs'
 import type { AwsStage } from '../config/config.ts'
+import { accessString } from '../config/lock-access.ts'
 import { lockPrefix } from '../config/stores.ts'
 import type { Network } from './network.ts'
 
@@ -18,13 +19,6 @@ const VALKEY_VERSION = '8.1'
 
 /** ElastiCache's own. */
 const VALKEY_PORT = 6379
-
-/** Every command that the lock's scripts and their client send, and no other. */
-export const LOCK_COMMANDS = ['get', 'set', 'del', 'pexpire', 'pttl', 'eval'] as const
-
-/** On the stage's own locks only, without channels. The braces are part of the key: see lockKey in contract/words.ts. */
-export const accessString = (stage: string): string =>
-  `on ~${lockPrefix(stage)}{sharelock:* resetchannels -@all ${LOCK_COMMANDS.map((command) => `+${command}`).join(' ')}`
 
 /**
  * Valkey, for locks and nothing else: a neighbour's keys could fill it, and an evicted lock is a lost one. Nothing is

@@ -107,7 +107,7 @@ export class Functions extends Construct {
       architecture: Architecture.ARM_64,
       handler: 'index.handler',
       code: Code.fromAsset(folder),
-      memorySize: spec.memoryMb,
+      memorySize: name === 'StageSource' ? config.sourceMemoryMb : spec.memoryMb,
       timeout: Duration.seconds(spec.lambdaTimeoutS),
       tracing: config.tracing ? Tracing.ACTIVE : Tracing.DISABLED,
       environment,

@@ -1,20 +1,15 @@
-import { type CfnOutput, Stack, type StackProps, Stage } from 'aws-cdk-lib'
-import { BuildSpec, LinuxBuildImage } from 'aws-cdk-lib/aws-codebuild'
+import { Duration, Stack, type StackProps, Stage } from 'aws-cdk-lib'
+import { BuildSpec, ComputeType, LinuxBuildImage } from 'aws-cdk-lib/aws-codebuild'
 import { PipelineType } from 'aws-cdk-lib/aws-codepipeline'
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
-import {
-  CodeBuildStep,
-  CodePipeline,
-  CodePipelineSource,
-  type IFileSetProducer,
-  ManualApprovalStep,
-} from 'aws-cdk-lib/pipelines'
+import { CodeBuildStep, CodePipeline, CodePipelineSource, type IFileSetProducer } from 'aws-cdk-lib/pipelines'
 import type { Construct } from 'constructs'
-import type { AwsStage, PipelineConfig, StageConfig } from '../config/config.ts'
+import type { PipelineConfig, StageConfig } from '../config/config.ts'
 import { stageConfig } from '../config/stages.ts'
+import { PipelineNotices } from '../delivery/notices.ts'
+import { acknowledgePipeline } from '../delivery/pipeline-nag.ts'
+import { approveStep, protectStep, smokeStep } from '../delivery/steps.ts'
 import type { Bundles } from '../functions/bundles.ts'
-import { regionalName } from '../operators/regional-name.ts'
-import { acknowledgePipeline } from './pipeline-nag.ts'
 import type { StageStacks } from './stage-stacks.ts'
 
 export type PipelineStackProps = StackProps & {
@@ -24,22 +19,42 @@ export type PipelineStackProps = StackProps & {
   readonly addStacks: (scope: Construct, config: StageConfig, bundles: Bundles) => StageStacks
 }
 
-const NODE = { phases: { install: { 'runtime-versions': { nodejs: '24' } } } }
+/** The stack's own name: it deploys itself by it, from what it synthesised itself. */
+export const PIPELINE = 'Sharelock-Pipeline'
 
-/** Takes the smoke role's credentials; the pipeline's own are of another account. */
-const ASSUME = [
-  'CREDENTIALS=$(aws sts assume-role --role-arn "$SMOKE_ROLE_ARN" --role-session-name smoke --query "Credentials.[AccessKeyId,SecretAccessKey,SessionToken]" --output text)',
-  'export AWS_ACCESS_KEY_ID=$(echo "$CREDENTIALS" | cut -f1) AWS_SECRET_ACCESS_KEY=$(echo "$CREDENTIALS" | cut -f2) AWS_SESSION_TOKEN=$(echo "$CREDENTIALS" | cut -f3)',
-]
+/** As in package.json, which a test compares. */
+const CDK_CLI_VERSION = '2.1148.1'
+
+/** AWS's own image; a runtime is chosen on it, and on no other image. */
+const STANDARD = {
+  buildEnvironment: { buildImage: LinuxBuildImage.STANDARD_8_0 },
+  partialBuildSpec: BuildSpec.fromObject({
+    version: '0.2',
+    phases: { install: { 'runtime-versions': { nodejs: '24' } } },
+  }),
+}
 
 /**
- * Source -> synth, with all tests -> the pipeline itself -> staging -> smoke job -> approval -> production. What
- * production gets was deployed in staging, from the same build, and has replaced a slice there.
+ * All tests, with real servers and a browser, which come from the image's Debian archive: 4 GiB would not hold them. They
+ * take 20 to 40 minutes on two cores.
+ */
+const synthEnvironment = (image: string) => ({
+  buildEnvironment: {
+    buildImage: LinuxBuildImage.fromDockerRegistry(image),
+    computeType: ComputeType.LARGE,
+  },
+  timeout: Duration.hours(2),
+})
+
+/**
+ * Source -> synth, with all tests -> the pipeline itself -> staging -> production. Each stage is deployed stack by stack,
+ * protected, and proves itself by a small job. In the last one a person reads each stack's change set before it is
+ * executed. What production gets was deployed in staging, from the same build, and has replaced a slice there.
  */
 export class PipelineStack extends Stack {
   constructor(scope: Construct, id: string, { config, bundles, addStacks, ...props }: PipelineStackProps) {
-    const { account, region, connectionArn, repository, branch, stages } = config
-    super(scope, id, { ...props, env: { account, region } })
+    const { account, region, connectionArn, repository, branch, stages, image, emails } = config
+    super(scope, id, { ...props, env: { account, region }, terminationProtection: true })
     const source = CodePipelineSource.connection(repository, branch, { connectionArn }) as IFileSetProducer
     const pipeline = new CodePipeline(this, 'Pipeline', {
       pipelineName: 'sharelock',
@@ -47,55 +62,48 @@ export class PipelineStack extends Stack {
       crossAccountKeys: true,
       enableKeyRotation: true,
       usePipelineRoleForActions: true,
+      cliVersion: CDK_CLI_VERSION,
       // One project for all bundles: they are many and small.
       publishAssetsInParallel: false,
-      codeBuildDefaults: {
-        buildEnvironment: { buildImage: LinuxBuildImage.STANDARD_8_0 },
-        partialBuildSpec: BuildSpec.fromObject({ version: '0.2', ...NODE }),
-      },
+      synthCodeBuildDefaults: synthEnvironment(image),
+      selfMutationCodeBuildDefaults: STANDARD,
+      assetPublishingCodeBuildDefaults: STANDARD,
       synth: new CodeBuildStep('Synth', {
         input: source,
-        // The tests find or unpack their servers themselves, without root.
-        commands: ['.ci/run', 'SHARELOCK_STAGE=pipeline npm run synth'],
+        // Not by its name: a source that comes as an archive has lost the right to be executed.
+        commands: ['bash .ci/run', 'SHARELOCK_STAGE=pipeline npm run synth'],
         primaryOutputDirectory: 'cdk.out',
       }) as IFileSetProducer,
     })
-    for (const [index, name] of stages.entries()) {
-      const stage = new Stage(this, name)
-      const stageValues = stageConfig(name)
-      if (stageValues.kind === 'local') throw new Error('The local stage is not delivered')
-      const { data, job } = addStacks(stage, stageValues, bundles)
-      const isLast = index === stages.length - 1
-      pipeline.addStage(stage, {
-        pre: isLast && index > 0 ? [new ManualApprovalStep('Approve', { comment: `Deploy to ${name}?` })] : [],
-        post:
-          job.smoke === undefined || data === undefined
-            ? []
-            : [smokeStep(stageValues, source, { ...job.smoke, BUCKET: data.bucketName })],
-      })
-    }
+    for (const [index, name] of stages.entries())
+      this.deliver(pipeline, name, index > 0 && index === stages.length - 1, { source, bundles, addStacks })
     pipeline.buildPipeline()
+    new PipelineNotices(this, 'Notices', pipeline.pipeline, emails)
     // CDK allows the connection under its service's former name only.
     pipeline.pipeline.role.addToPrincipalPolicy(
       new PolicyStatement({ actions: ['codeconnections:UseConnection'], resources: [connectionArn] }),
     )
     acknowledgePipeline(pipeline)
   }
-}
 
-const smokeStep = (
-  { stage, account, region }: AwsStage,
-  source: IFileSetProducer,
-  outputs: Readonly<Record<string, CfnOutput>>,
-): CodeBuildStep =>
-  new CodeBuildStep('Smoke', {
-    input: source,
-    envFromCfnOutputs: { ...outputs },
-    commands: ['npm ci --no-audit --no-fund', ...ASSUME, 'npm run smoke'],
-    rolePolicyStatements: [
-      new PolicyStatement({
-        actions: ['sts:AssumeRole'],
-        resources: [`arn:aws:iam::${account}:role/${regionalName(stage, region, 'smoke')}`],
-      }),
-    ],
-  })
+  private deliver(
+    pipeline: CodePipeline,
+    name: string,
+    isApproved: boolean,
+    { source, bundles, addStacks }: Pick<PipelineStackProps, 'bundles' | 'addStacks'> & { source: IFileSetProducer },
+  ): void {
+    const stage = new Stage(this, name)
+    const config = stageConfig(name)
+    if (config.kind === 'local') throw new Error('The local stage is not delivered')
+    const { data, job } = addStacks(stage, config, bundles)
+    if (data === undefined) throw new Error(`${name} has no data stack`)
+    const approve = (stack: Stack) => (isApproved ? [approveStep(config, stack.stackName)] : [])
+    pipeline.addStage(stage, {
+      stackSteps: [
+        { stack: data, changeSet: approve(data), post: [protectStep(config, data.stackName)] },
+        { stack: job, changeSet: approve(job) },
+      ],
+      post: job.smoke === undefined ? [] : [smokeStep(config, source, { ...job.smoke, BUCKET: data.bucketName })],
+    })
+  }
+}

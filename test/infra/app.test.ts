@@ -37,10 +37,10 @@ describe('the app', () => {
       expect(existsSync(join(delivered, `assembly-Sharelock-Pipeline-${stage}`))).toBe(true)
   }, 300_000)
 
-  test('takes the stage from the context, then from the environment, then `local`', () => {
+  test('takes the stage from the context, then from the environment, then all that is deployed', () => {
     expect(stageOf({ CDK_CONTEXT_JSON: '{"stage":"dev"}', SHARELOCK_STAGE: 'prod' })).toBe('dev')
     expect(stageOf({ CDK_CONTEXT_JSON: '{}', SHARELOCK_STAGE: 'prod' })).toBe('prod')
-    expect(stageOf({})).toBe('local')
+    expect(stageOf({})).toBe('all')
   })
 
   test('says which stages there are', () => {

@@ -1,9 +1,12 @@
 import { describe, expect, test } from 'vitest'
+import { SOURCE_ROWS_MAX, sourceRowsMax } from '../../functions/contract/source-limits.ts'
 import { TASKS } from '../../functions/contract/tasks.ts'
 import { readConfig } from '../../infra/config/config.ts'
-import { CONNECTIONS_SHARE_MAX, connectionBudget } from '../../infra/config/connections.ts'
+import { CONNECTIONS_SHARE_MAX, concurrencyNeeded, connectionBudget } from '../../infra/config/connections.ts'
 import { pipelineConfig, STAGE_NAMES, stageConfig } from '../../infra/config/stages.ts'
+import { runCost } from '../../infra/scale/scale.ts'
 import { deployed, EXISTING } from './existing.ts'
+import { stageTemplates } from './synth.ts'
 
 describe('the stages', () => {
   test.each(STAGE_NAMES)('%s is a valid configuration', (stage) => {
@@ -61,6 +64,26 @@ describe('a wrong value stops synthesis with a sentence', () => {
   })
 })
 
+describe('an endpoint that a run could not use stops synthesis too', () => {
+  test.each([
+    ['guest.proxy-abcdefghijkl', /behind an RDS Proxy a statement that hangs/],
+    ['guest.cluster-abcdefghijkl', /not a cluster's/],
+    ['guest.cluster-ro-abcdefghijkl', /not a cluster's/],
+  ])('of MySQL: %s', (name, sentence) => {
+    const endpoint = `${name}.ap-northeast-2.rds.amazonaws.com`
+    expect(() => readConfig({ ...EXISTING, database: { ...EXISTING.database, endpoint } })).toThrow(sentence)
+  })
+
+  test.each([
+    ['locks-abcdef.serverless', /cluster mode disabled/],
+    ['clustercfg.locks.abcdef', /cluster mode disabled/],
+    ['replica.locks.abcdef', /a replica takes no lock/],
+  ])('of Valkey: %s', (name, sentence) => {
+    const endpoint = `${name}.apn2.cache.amazonaws.com`
+    expect(() => readConfig({ ...EXISTING, lock: { ...EXISTING.lock, endpoint } })).toThrow(sentence)
+  })
+})
+
 describe('the budget of connections', () => {
   test('holds more than the lanes of all parallel jobs', () => {
     const { lanes, jobsMax } = deployed(EXISTING)
@@ -82,4 +105,34 @@ describe('the budget of connections', () => {
       expect(config.database.maxConnections).toBeGreaterThanOrEqual((config.lanes * config.jobsMax) / 0.7)
     },
   )
+})
+
+describe('what an account has to have', () => {
+  test('is the sum of what is reserved and the 100 that never are, or what runs at once', () => {
+    const scale = { lanes: 2, jobsMax: 4 }
+    const functions = Object.values(stageTemplates('staging').job.findResources('AWS::Lambda::Function'))
+    const reserved = functions.reduce((sum, { Properties }) => sum + (Properties.ReservedConcurrentExecutions ?? 0), 0)
+    expect(concurrencyNeeded({ ...scale, reservedConcurrency: true })).toBe(reserved + 100)
+    expect(concurrencyNeeded({ ...scale, reservedConcurrency: false })).toBeLessThan(50)
+  })
+
+  test.each(STAGE_NAMES.filter((stage) => stage !== 'local'))(
+    "of memory bounds a file's rows in %s before it ends the process",
+    (stage) => {
+      const { sourceMemoryMb } = stageConfig(stage)
+      const { stagingMb } = runCost(sourceRowsMax(sourceMemoryMb), 2)
+      expect(stagingMb).toBeLessThan(0.75 * sourceMemoryMb)
+      const [source] = Object.values(
+        stageTemplates(stage).job.findResources('AWS::Lambda::Function', {
+          Properties: { Description: `Sharelock ${stage}: StageSource` },
+        }),
+      )
+      expect(source?.Properties.MemorySize).toBe(sourceMemoryMb)
+    },
+  )
+
+  test('the memory of a young account takes a file of ten million rows', () => {
+    expect(sourceRowsMax(3_008)).toBeGreaterThan(10_000_000)
+    expect(sourceRowsMax(TASKS.StageSource.memoryMb)).toBe(SOURCE_ROWS_MAX)
+  })
 })

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
@@ -14,7 +14,10 @@ const folder = mkdtempSync(join(tmpdir(), 'sharelock-pipeline-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 let template: Template
-type Stage = { readonly Name: string; readonly Actions: readonly { readonly Name: string }[] }
+type Stage = {
+  readonly Name: string
+  readonly Actions: readonly { readonly Name: string; readonly RunOrder?: number }[]
+}
 let stages: readonly Stage[]
 beforeAll(() => {
   const outdir = join(folder, 'out')
@@ -26,39 +29,91 @@ beforeAll(() => {
   stages = Object.values(template.findResources('AWS::CodePipeline::Pipeline'))[0]?.Properties.Stages
 }, 120_000)
 
-const actionsOf = (stage: string) => stages.find(({ Name }) => Name === stage)?.Actions.map(({ Name }) => Name) ?? []
-const commandsOf = (description: RegExp): string => {
-  const projects = Object.values(template.findResources('AWS::CodeBuild::Project'))
-  const found = projects.find(({ Properties }) => description.test(Properties.Description ?? ''))
-  return String(found?.Properties.Source.BuildSpec)
+/** In the order in which they run. */
+const actionsOf = (stage: string) => {
+  const { Actions = [] } = stages.find(({ Name }) => Name === stage) ?? {}
+  return Actions.toSorted((one, two) => (one.RunOrder ?? 1) - (two.RunOrder ?? 1)).map(({ Name }) => Name)
 }
+const projectOf = (description: RegExp) => {
+  const projects = Object.values(template.findResources('AWS::CodeBuild::Project'))
+  return projects.find(({ Properties }) => description.test(Properties.Description ?? ''))?.Properties
+}
+const commandsOf = (description: RegExp): string => String(projectOf(description)?.Source.BuildSpec)
 
 describe('the pipeline', () => {
   test('goes from the source through synth, itself and the bundles to staging and production', () => {
     expect(stages.map(({ Name }) => Name)).toEqual(['Source', 'Build', 'UpdatePipeline', 'Assets', 'staging', 'prod'])
   })
 
-  test('runs all tests before it synthesises, on Node 24', () => {
-    const spec = commandsOf(/Synth/)
-    expect(spec).toMatch(/\.ci\/run[\s\S]*SHARELOCK_STAGE=pipeline npm run synth/)
-    expect(spec).toMatch(/"nodejs": "24"/)
-    template.allResourcesProperties('AWS::CodeBuild::Project', {
-      Environment: Match.objectLike({ Image: 'aws/codebuild/standard:8.0' }),
+  test('runs all tests before it synthesises itself, where servers and a browser are to be had', () => {
+    const { commands } = JSON.parse(commandsOf(/Synth/)).phases.build
+    expect(commands).toEqual(['bash .ci/run', 'SHARELOCK_STAGE=pipeline npm run synth'])
+    expect(projectOf(/Synth/)).toMatchObject({
+      Environment: { Image: pipelineConfig().image, ComputeType: 'BUILD_GENERAL1_LARGE' },
+      TimeoutInMinutes: 120,
     })
+    // Of an image that is not AWS's own, no runtime can be chosen: the build would end at once.
+    expect(commandsOf(/Synth/)).not.toContain('runtime-versions')
   })
 
-  test('runs the smoke job in staging after its stacks, the data before the job', () => {
-    const actions = actionsOf('staging')
+  test('deploys itself with the CLI that the app was tested with', () => {
+    const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
+    expect(commandsOf(/UpdatePipeline|SelfMutat/)).toContain(`aws-cdk@${devDependencies['aws-cdk']}`)
+  })
+
+  test.each(['staging', 'prod'])('deploys %s stack by stack, protects its data and proves it by a job', (stage) => {
+    const actions = actionsOf(stage)
+    const order = ['Data.Prepare', 'Data.Deploy', 'Data.Protect', 'Job.Prepare', 'Job.Deploy', 'Smoke']
+    const shown = actions.map((name) => name.replace(`Sharelock-${stage}-`, '')).filter((name) => order.includes(name))
+    expect(shown).toEqual(order)
     expect(actions.at(-1)).toBe('Smoke')
-    expect(actions.findIndex((name) => name.includes('Data'))).toBeLessThan(
-      actions.findIndex((name) => name.includes('Job')),
-    )
     expect(commandsOf(/Smoke/)).toMatch(/assume-role[\s\S]*npm run smoke/)
   })
 
-  test('asks a person before production', () => {
-    expect(actionsOf('prod')[0]).toBe('Approve')
-    expect(actionsOf('staging')).not.toContain('Approve')
+  test('asks a person before each stack of production, with its change set to read, and nowhere else', () => {
+    const approvals = actionsOf('prod').filter((name) => name.includes('Approve'))
+    expect(approvals).toEqual([
+      'Sharelock-prod-Data.Approve-Sharelock-prod-Data',
+      'Sharelock-prod-Job.Approve-Sharelock-prod-Job',
+    ])
+    const runOrder = (name: string) =>
+      stages.flatMap(({ Actions }) => Actions).find((each) => each.Name === name)?.RunOrder ?? 0
+    for (const stack of ['Data', 'Job']) {
+      const at = (step: string) => runOrder(`Sharelock-prod-${stack}.${step}`)
+      expect(at('Prepare')).toBeLessThan(at(`Approve-Sharelock-prod-${stack}`))
+      expect(at(`Approve-Sharelock-prod-${stack}`)).toBeLessThan(at('Deploy'))
+    }
+    expect(actionsOf('staging').filter((name) => name.includes('Approve'))).toEqual([])
+    const changeSets = JSON.stringify(stages).matchAll(/"ChangeSetName":"(\w+)"/g)
+    const [named] = new Set([...changeSets].map((match) => match[1]))
+    expect(JSON.stringify(stages)).toContain(`--change-set-name ${named} `)
+  })
+
+  test('switches termination protection on after each deployment, which CodePipeline does not', () => {
+    const spec = commandsOf(/Protect/)
+    expect(spec).toMatch(/update-termination-protection --enable-termination-protection --stack-name/)
+    const policies = JSON.stringify(template.findResources('AWS::IAM::Policy'))
+    expect(policies).toContain('role/cdk-hnb659fds-deploy-role-333333333333-ap-northeast-2')
+  })
+
+  test('tells people when it fails and when it waits for one of them', () => {
+    template.hasResourceProperties('AWS::CodeStarNotifications::NotificationRule', {
+      EventTypeIds: Match.arrayWith([
+        'codepipeline-pipeline-pipeline-execution-failed',
+        'codepipeline-pipeline-manual-approval-needed',
+      ]),
+    })
+    template.hasResourceProperties('AWS::SNS::Subscription', {
+      Protocol: 'email',
+      Endpoint: pipelineConfig().emails[0],
+    })
+    template.hasResourceProperties('AWS::SNS::TopicPolicy', {
+      PolicyDocument: {
+        Statement: Match.arrayWith([
+          Match.objectLike({ Principal: { Service: 'codestar-notifications.amazonaws.com' }, Action: 'sns:Publish' }),
+        ]),
+      },
+    })
   })
 
   test('may use its connection, under both names of the service', () => {
@@ -87,6 +142,6 @@ describe('the smoke job', () => {
         ],
       },
     })
-    expect(JSON.stringify(stageTemplates('prod').job.toJSON())).not.toContain('sharelock-prod-smoke')
+    expect(JSON.stringify(stageTemplates('dev').job.toJSON())).not.toContain('-smoke')
   })
 })

@@ -26,6 +26,8 @@ export type StagingContext = {
   /** The execution's name or ARN; it names the report of a refused file. */
   readonly execution: string
   readonly onProgress?: ReadOptions['onProgress']
+  /** Smaller ones where there is less memory. */
+  readonly limits?: ReadOptions['limits']
 }
 
 const stagedOf = ({ digest, rows, shareSum, chunks }: Manifest): Staged => ({
@@ -101,6 +103,7 @@ export const makeStaged = async (source: Exclude<Source, { undo: true }>, contex
   const result = await readSource(file.bytes, rules, {
     profile: stored.profile,
     onProgress: context.onProgress,
+    limits: context.limits ?? {},
   })
   if (!result.accepted)
     throw await reject(context, { key: source.key, etag: file.etag, name: nameOf(source.key, stored) }, result)

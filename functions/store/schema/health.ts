@@ -8,7 +8,7 @@ import { statement } from '../mysql/transaction.ts'
 import type { Reader } from '../mysql/tx.ts'
 import { MIGRATIONS } from './migration-files.ts'
 
-const factsOf = async (reader: Reader): Promise<DatabaseFacts> => {
+export const factsOf = async (reader: Reader): Promise<DatabaseFacts> => {
   const [server] = await reader.rows<{ version: string; localInfile: number; packet: number; readOnly: number }>(
     `select version() as version, @@global.local_infile as localInfile, @@global.max_allowed_packet as packet,
             @@global.read_only as readOnly`,

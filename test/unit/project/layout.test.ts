@@ -20,6 +20,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   // The one file above these rooms, which makes all operations.
   operator: [...STORES, 'operator/operations'],
   local: [...STORES, 'infra'],
+  preflight: [...STORES, 'infra', 'local'],
   demo: [...STORES, 'infra', 'local', 'operator', 'operator/operations', 'operator/format'],
   bench: [...STORES, 'infra', 'local', 'demo'],
   bin: [...STORES, 'infra', 'local', 'operator/command'],

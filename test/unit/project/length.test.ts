@@ -6,7 +6,7 @@ const ROOT = join(import.meta.dirname, '..', '..', '..')
 const LINES_MAX = 220
 const MEDIAN_MAX = 80
 
-const PRODUCT = ['bin', 'demo', 'functions', 'infra', 'local', 'operator']
+const PRODUCT = ['bin', 'demo', 'functions', 'infra', 'local', 'operator', 'preflight']
 
 const linesIn = (folders: readonly string[]): [string, number][] =>
   folders.flatMap((folder) =>

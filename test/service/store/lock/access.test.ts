@@ -7,8 +7,8 @@ import { openLockClient } from '../../../../functions/store/lock/client.ts'
 import { extend } from '../../../../functions/store/lock/extend.ts'
 import { inspect } from '../../../../functions/store/lock/inspect.ts'
 import { release } from '../../../../functions/store/lock/release.ts'
+import { accessString } from '../../../../infra/config/lock-access.ts'
 import { lockPrefix } from '../../../../infra/config/stores.ts'
-import { accessString } from '../../../../infra/data/lock-group.ts'
 import { lockAddress } from '../../../support/lock-address.ts'
 
 const valkey = inject('valkey')
