@@ -43,7 +43,7 @@ export const REASON_CHARS_MAX = 140
 /**
  * An open job without a lock that has made no progress for this long is halted by the sweeper, if nobody told it before
  * that the execution has ended. Two tasks of a run that is alive can be retried for more than five hours between two
- * marks (test/infra/watch.test.ts adds it up), so only the end of the execution itself is a sure sign; and an hour for
+ * marks (test/infra/watch/watch.test.ts adds it up), so only the end of the execution itself is a sure sign; and an hour for
  * a database whose clock jumps.
  */
 export const SWEEP_QUIET_S = EXECUTION_TIMEOUT_S + 3_600

@@ -59,7 +59,7 @@ const PLAIN_STATES = 6 + 3 + 3 + 3
 /** Of these, the Lambda tasks: the others are two Passes, a Choice, a Succeed and the two Maps. */
 const PLAIN_TASKS = 9
 const LIGHT_TASKS: readonly TaskName[] = ['AcquireLock', 'OpenJob', 'ReleaseLock', 'PublishEvents']
-/** 5 events per task and 2 per other state, 4 per Map, and 7 per Map item: see test/infra/history.test.ts. */
+/** 5 events per task and 2 per other state, 4 per Map, and 7 per Map item: see test/infra/machine/history.test.ts. */
 const PLAIN_EVENTS = 2 + PLAIN_TASKS * 5 + 4 * 2 + 2 * 4
 const EVENTS_PER_ITEM = 7
 

@@ -1,12 +1,12 @@
 import { createRequire } from 'node:module'
 import { StateMachine, type StateMachineDefinition } from 'aws-local-stepfunctions'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { TASK_MARGIN_S } from '../../functions/contract/limits.ts'
-import { ExecutionInput } from '../../functions/contract/messages.ts'
-import { PlanMonthInput, type PlanMonthOutput } from '../../functions/contract/month-messages.ts'
-import { SUPPORT } from '../../functions/contract/tasks.ts'
-import { fail } from './engine.ts'
-import { allStates, type Definition, definitionOf, jobTemplate } from './synth.ts'
+import { TASK_MARGIN_S } from '../../../functions/contract/limits.ts'
+import { ExecutionInput } from '../../../functions/contract/messages.ts'
+import { PlanMonthInput, type PlanMonthOutput } from '../../../functions/contract/month-messages.ts'
+import { SUPPORT } from '../../../functions/contract/tasks.ts'
+import { fail } from '../machine/engine.ts'
+import { allStates, type Definition, definitionOf, jobTemplate } from '../synth.ts'
 
 const validate = createRequire(import.meta.url)('asl-validator') as (definition: object) => {
   isValid: boolean

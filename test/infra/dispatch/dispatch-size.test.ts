@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { dispatchedName, dispatchedRun } from '../../functions/contract/dispatched.ts'
-import { EXECUTION_NAME_CHARS_MAX, HISTORY_EVENTS_MAX, PAYLOAD_BYTES_MAX } from '../../functions/contract/limits.ts'
-import type { PlanMonthOutput } from '../../functions/contract/month-messages.ts'
-import { DISPATCH_TRIES_MAX, DISTRIBUTORS_MAX, REASON_CHARS_MAX } from '../../functions/contract/support-limits.ts'
+import { dispatchedName, dispatchedRun } from '../../../functions/contract/dispatched.ts'
+import { EXECUTION_NAME_CHARS_MAX, HISTORY_EVENTS_MAX, PAYLOAD_BYTES_MAX } from '../../../functions/contract/limits.ts'
+import type { PlanMonthOutput } from '../../../functions/contract/month-messages.ts'
+import { DISPATCH_TRIES_MAX, DISTRIBUTORS_MAX, REASON_CHARS_MAX } from '../../../functions/contract/support-limits.ts'
 
 const PLAN: PlanMonthOutput = {
   month: '2026-10',

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { FAILURE_NAMES, FAILURES, type FailureName, failuresEnding } from '../../functions/contract/failure-table.ts'
+import { FAILURE_NAMES, FAILURES, type FailureName, failuresEnding } from '../../../functions/contract/failure-table.ts'
+import { type Definition, definitionOf, jobTemplate } from '../synth.ts'
 import {
   CLOSING,
   DELETING,
@@ -16,7 +17,6 @@ import {
   type Run,
 } from './engine.ts'
 import { SCHEMAS } from './schemas.ts'
-import { type Definition, definitionOf, jobTemplate } from './synth.ts'
 
 let definition: Definition
 beforeAll(() => {

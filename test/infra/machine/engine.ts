@@ -1,6 +1,6 @@
 import { StateMachine, type StateMachineDefinition } from 'aws-local-stepfunctions'
-import { TASK_NAMES, type TaskName } from '../../functions/contract/tasks.ts'
-import type { Definition } from './synth.ts'
+import { TASK_NAMES, type TaskName } from '../../../functions/contract/tasks.ts'
+import type { Definition } from '../synth.ts'
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 type Stub = (input: Json) => Json

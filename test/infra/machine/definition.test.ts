@@ -1,16 +1,16 @@
 import { createRequire } from 'node:module'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { FAILURE_NAMES, failuresOf } from '../../functions/contract/failure-table.ts'
+import { FAILURE_NAMES, failuresOf } from '../../../functions/contract/failure-table.ts'
 import {
   EXECUTION_TIMEOUT_S,
   LOCK_TTL_MS,
   STATEMENT_TIMEOUT_MS,
   TASK_MARGIN_S,
-} from '../../functions/contract/limits.ts'
-import { TASK_NAMES, TASKS, type TaskName } from '../../functions/contract/tasks.ts'
-import { JOB_STATES } from '../../functions/contract/words.ts'
-import { delayS, LAMBDA_ERRORS, WAIT_FOR_LOCK } from '../../infra/machine/retries.ts'
-import { allStates, type Definition, definitionOf, jobTemplate, type Retrier, type State } from './synth.ts'
+} from '../../../functions/contract/limits.ts'
+import { TASK_NAMES, TASKS, type TaskName } from '../../../functions/contract/tasks.ts'
+import { JOB_STATES } from '../../../functions/contract/words.ts'
+import { delayS, LAMBDA_ERRORS, WAIT_FOR_LOCK } from '../../../infra/machine/retries.ts'
+import { allStates, type Definition, definitionOf, jobTemplate, type Retrier, type State } from '../synth.ts'
 
 const validate = createRequire(import.meta.url)('asl-validator') as (definition: object) => {
   isValid: boolean

@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Match, type Template } from 'aws-cdk-lib/assertions'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { lockKey } from '../../functions/contract/words.ts'
-import { accessString, LOCK_COMMANDS } from '../../infra/config/lock-access.ts'
-import { stageConfig } from '../../infra/config/stages.ts'
-import { lockPrefix } from '../../infra/config/stores.ts'
-import { deployed, EXISTING } from './existing.ts'
-import { stageTemplates } from './synth.ts'
+import { lockKey } from '../../../functions/contract/words.ts'
+import { accessString, LOCK_COMMANDS } from '../../../infra/config/lock-access.ts'
+import { stageConfig } from '../../../infra/config/stages.ts'
+import { lockPrefix } from '../../../infra/config/stores.ts'
+import { deployed, EXISTING } from '../existing.ts'
+import { stageTemplates } from '../synth.ts'
 
 let template: Template
 beforeAll(() => {

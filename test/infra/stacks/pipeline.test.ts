@@ -4,11 +4,11 @@ import { join } from 'node:path'
 import { App } from 'aws-cdk-lib'
 import { Match, Template } from 'aws-cdk-lib/assertions'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { addStacks } from '../../infra/app.ts'
-import { FLAGS } from '../../infra/config/flags.ts'
-import { pipelineConfig } from '../../infra/config/stages.ts'
-import { PipelineStack } from '../../infra/stacks/pipeline-stack.ts'
-import { placeholders, stageTemplates } from './synth.ts'
+import { addStacks } from '../../../infra/app.ts'
+import { FLAGS } from '../../../infra/config/flags.ts'
+import { pipelineConfig } from '../../../infra/config/stages.ts'
+import { PipelineStack } from '../../../infra/stacks/pipeline-stack.ts'
+import { placeholders, stageTemplates } from '../synth.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'sharelock-pipeline-'))
 afterAll(() => rmSync(folder, { recursive: true }))

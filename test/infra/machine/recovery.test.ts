@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { REACQUIRE_MAX } from '../../functions/contract/limits.ts'
-import { WAIT_FOR_TAKEN_LOCK } from '../../infra/machine/retries.ts'
+import { REACQUIRE_MAX } from '../../../functions/contract/limits.ts'
+import { WAIT_FOR_TAKEN_LOCK } from '../../../infra/machine/retries.ts'
+import { type Definition, definitionOf, jobTemplate } from '../synth.ts'
 import { CLOSING, DELETING, execute, fail, failing, HALTING, inputsOf, OPENING, REGISTERING } from './engine.ts'
-import { type Definition, definitionOf, jobTemplate } from './synth.ts'
 
 let definition: Definition
 beforeAll(() => {

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { SLICE_ROWS_PLANNED } from '../../functions/contract/limits.ts'
-import { scalePage } from '../../infra/scale/page.ts'
-import { limitsOf, runCost, SIZES } from '../../infra/scale/scale.ts'
-import { execute, inputsOf } from './engine.ts'
-import { definitionOf, jobTemplate } from './synth.ts'
+import { SLICE_ROWS_PLANNED } from '../../../functions/contract/limits.ts'
+import { scalePage } from '../../../infra/scale/page.ts'
+import { limitsOf, runCost, SIZES } from '../../../infra/scale/scale.ts'
+import { execute, inputsOf } from '../machine/engine.ts'
+import { definitionOf, jobTemplate } from '../synth.ts'
 
 const LANES = 2
 

@@ -8,8 +8,8 @@ import {
   SUPPORT_NAMES,
   TASK_NAMES,
   TASKS,
-} from '../../functions/contract/tasks.ts'
-import { functionOf, stageTemplates } from './synth.ts'
+} from '../../../functions/contract/tasks.ts'
+import { functionOf, stageTemplates } from '../synth.ts'
 
 /*
  * What a function calls is read from its code: the AWS commands, statements and scripts that are left in its bundle.

@@ -1,8 +1,8 @@
 import { Match, type Template } from 'aws-cdk-lib/assertions'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { SUPPORT } from '../../functions/contract/tasks.ts'
-import { TRIGGER_TIMEOUT_S } from '../../infra/functions/migration.ts'
-import { stageTemplates } from './synth.ts'
+import { SUPPORT } from '../../../functions/contract/tasks.ts'
+import { TRIGGER_TIMEOUT_S } from '../../../infra/functions/migration.ts'
+import { stageTemplates } from '../synth.ts'
 
 let job: Template
 

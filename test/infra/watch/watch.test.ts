@@ -1,14 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { Template } from 'aws-cdk-lib/assertions'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { EXECUTION_TIMEOUT_S, LOCK_TTL_MS, TASK_MARGIN_S } from '../../functions/contract/limits.ts'
-import { METRIC_NAMESPACE, METRICS } from '../../functions/contract/metrics.ts'
-import { SWEEP_QUIET_S } from '../../functions/contract/support-limits.ts'
-import { SUPPORT, TASKS, type TaskName } from '../../functions/contract/tasks.ts'
-import { Sandbox } from '../../functions/job/services.ts'
-import { delayS, ORDINARY, type RetryPolicy, WAIT_FOR_TAKEN_LOCK } from '../../infra/machine/retries.ts'
-import { deployed, EXISTING } from './existing.ts'
-import { stageTemplates } from './synth.ts'
+import { EXECUTION_TIMEOUT_S, LOCK_TTL_MS, TASK_MARGIN_S } from '../../../functions/contract/limits.ts'
+import { METRIC_NAMESPACE, METRICS } from '../../../functions/contract/metrics.ts'
+import { SWEEP_QUIET_S } from '../../../functions/contract/support-limits.ts'
+import { SUPPORT, TASKS, type TaskName } from '../../../functions/contract/tasks.ts'
+import { Sandbox } from '../../../functions/job/services.ts'
+import { delayS, ORDINARY, type RetryPolicy, WAIT_FOR_TAKEN_LOCK } from '../../../infra/machine/retries.ts'
+import { deployed, EXISTING } from '../existing.ts'
+import { stageTemplates } from '../synth.ts'
 
 type Alarm = {
   readonly AlarmName: string

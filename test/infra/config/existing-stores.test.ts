@@ -1,9 +1,9 @@
 import { Match, type Template } from 'aws-cdk-lib/assertions'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { readEnv } from '../../functions/contract/env.ts'
-import { TASK_NAMES } from '../../functions/contract/tasks.ts'
-import { deployed, EXISTING } from './existing.ts'
-import { functionOf, stageTemplates } from './synth.ts'
+import { readEnv } from '../../../functions/contract/env.ts'
+import { TASK_NAMES } from '../../../functions/contract/tasks.ts'
+import { deployed, EXISTING } from '../existing.ts'
+import { functionOf, stageTemplates } from '../synth.ts'
 
 let data: Template
 let job: Template

@@ -1,11 +1,11 @@
 import type { Template } from 'aws-cdk-lib/assertions'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { readEnv } from '../../functions/contract/env.ts'
-import { readMigratorEnv } from '../../functions/contract/migrator-env.ts'
-import { SUPPORT_NAMES, type SupportName, TASK_NAMES, TASKS } from '../../functions/contract/tasks.ts'
-import { SUPPORT_SANDBOXES, sandboxesMax } from '../../infra/config/connections.ts'
-import { stageConfig } from '../../infra/config/stages.ts'
-import { actionsOf, functionOf, stageTemplates } from './synth.ts'
+import { readEnv } from '../../../functions/contract/env.ts'
+import { readMigratorEnv } from '../../../functions/contract/migrator-env.ts'
+import { SUPPORT_NAMES, type SupportName, TASK_NAMES, TASKS } from '../../../functions/contract/tasks.ts'
+import { SUPPORT_SANDBOXES, sandboxesMax } from '../../../infra/config/connections.ts'
+import { stageConfig } from '../../../infra/config/stages.ts'
+import { actionsOf, functionOf, stageTemplates } from '../synth.ts'
 
 let data: Template
 let job: Template

@@ -1,8 +1,8 @@
 import type { Template } from 'aws-cdk-lib/assertions'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { operatorFunctionName } from '../../functions/contract/operations.ts'
-import { SUPPORT_NAMES, TASK_NAMES } from '../../functions/contract/tasks.ts'
-import { functionOf, stageTemplates } from './synth.ts'
+import { operatorFunctionName } from '../../../functions/contract/operations.ts'
+import { SUPPORT_NAMES, TASK_NAMES } from '../../../functions/contract/tasks.ts'
+import { functionOf, stageTemplates } from '../synth.ts'
 
 let job: Template
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { SOURCE_ROWS_MAX, sourceRowsMax } from '../../functions/contract/source-limits.ts'
-import { TASKS } from '../../functions/contract/tasks.ts'
-import { readConfig } from '../../infra/config/config.ts'
-import { CONNECTIONS_SHARE_MAX, concurrencyNeeded, connectionBudget } from '../../infra/config/connections.ts'
-import { pipelineConfig, STAGE_NAMES, stageConfig } from '../../infra/config/stages.ts'
-import { runCost } from '../../infra/scale/scale.ts'
-import { deployed, EXISTING } from './existing.ts'
-import { stageTemplates } from './synth.ts'
+import { SOURCE_ROWS_MAX, sourceRowsMax } from '../../../functions/contract/source-limits.ts'
+import { TASKS } from '../../../functions/contract/tasks.ts'
+import { readConfig } from '../../../infra/config/config.ts'
+import { CONNECTIONS_SHARE_MAX, concurrencyNeeded, connectionBudget } from '../../../infra/config/connections.ts'
+import { pipelineConfig, STAGE_NAMES, stageConfig } from '../../../infra/config/stages.ts'
+import { runCost } from '../../../infra/scale/scale.ts'
+import { deployed, EXISTING } from '../existing.ts'
+import { stageTemplates } from '../synth.ts'
 
 describe('the stages', () => {
   test.each(STAGE_NAMES)('%s is a valid configuration', (stage) => {

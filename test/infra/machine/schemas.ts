@@ -8,7 +8,7 @@ import {
   ReleaseLockInput,
   StageSourceInput,
   TransitionInput,
-} from '../../functions/contract/messages.ts'
+} from '../../../functions/contract/messages.ts'
 
 /** What each task takes at its door. */
 export const SCHEMAS = {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { FAILURE_NAMES, FAILURES, failuresEnding, failuresOf } from '../../functions/contract/failure-table.ts'
+import { FAILURE_NAMES, FAILURES, failuresEnding, failuresOf } from '../../../functions/contract/failure-table.ts'
 import {
   type FunctionName,
   handlerFile,
@@ -10,8 +10,8 @@ import {
   SUPPORT_NAMES,
   TASK_NAMES,
   TASKS,
-} from '../../functions/contract/tasks.ts'
-import { type Bundles, bundleHandlers } from '../../infra/functions/bundles.ts'
+} from '../../../functions/contract/tasks.ts'
+import { type Bundles, bundleHandlers } from '../../../infra/functions/bundles.ts'
 
 let bundles: Bundles
 beforeAll(() => {

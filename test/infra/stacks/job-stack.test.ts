@@ -1,7 +1,7 @@
 import { Match, type Template } from 'aws-cdk-lib/assertions'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { SUPPORT, TASK_NAMES, TASKS } from '../../functions/contract/tasks.ts'
-import { actionsOf, allStates, definitionOf, jobTemplate } from './synth.ts'
+import { SUPPORT, TASK_NAMES, TASKS } from '../../../functions/contract/tasks.ts'
+import { actionsOf, allStates, definitionOf, jobTemplate } from '../synth.ts'
 
 let template: Template
 beforeAll(() => {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { TASK_NAMES, type TaskName } from '../../functions/contract/tasks.ts'
+import { TASK_NAMES, type TaskName } from '../../../functions/contract/tasks.ts'
+import { type Definition, definitionOf, jobTemplate } from '../synth.ts'
 import { execute, failing, type Json, REQUEST } from './engine.ts'
 import { SCHEMAS } from './schemas.ts'
-import { type Definition, definitionOf, jobTemplate } from './synth.ts'
 
 /*
  * An execution ends with the definition and the function versions it began with, so those two always fit. Three things
@@ -12,7 +12,7 @@ import { type Definition, definitionOf, jobTemplate } from './synth.ts'
  * So every input that a deployed definition ever gave its tasks stays acceptable to the tasks of today.
  *
  * task-inputs.json holds them by version. Change a message and this test says which version it breaks; a change that
- * only adds is recorded as a new version: node test/infra/record-inputs.ts
+ * only adds is recorded as a new version: node test/infra/machine/record-inputs.ts
  */
 type Recorded = {
   readonly version: number
@@ -20,7 +20,7 @@ type Recorded = {
   readonly inputs: Readonly<Partial<Record<TaskName, Json[]>>>
 }
 
-const versions = JSON.parse(readFileSync('test/infra/task-inputs.json', 'utf8')) as Recorded[]
+const versions = JSON.parse(readFileSync('test/infra/machine/task-inputs.json', 'utf8')) as Recorded[]
 
 let definition: Definition
 beforeAll(() => {

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
-import { planItems } from '../../functions/contract/chunks.ts'
+import { planItems } from '../../../functions/contract/chunks.ts'
 import {
   CHUNK_ROWS_MAX,
   DELETE_PLANS_MAX,
@@ -7,9 +7,9 @@ import {
   PAYLOAD_BYTES_MAX,
   SLICE_ROWS_PLANNED,
   TRACK_ROWS_MAX,
-} from '../../functions/contract/limits.ts'
+} from '../../../functions/contract/limits.ts'
+import { type Definition, definitionOf, jobTemplate } from '../synth.ts'
 import { execute, fail, failing, type Json, REQUEST, type Run } from './engine.ts'
-import { type Definition, definitionOf, jobTemplate } from './synth.ts'
 
 /*
  * AWS ends an execution at 25,000 history events, and fails a transition whose payload exceeds 256 KiB. The local engine

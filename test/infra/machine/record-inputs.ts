@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { definitionOf, jobTemplate } from '../synth.ts'
 import { execute, failing, type Json, REQUEST, type Run } from './engine.ts'
-import { definitionOf, jobTemplate } from './synth.ts'
 
 /**
  * Adds what today's definition gives its tasks to task-inputs.json, as one more version. Run it when a message changed in
@@ -9,7 +9,7 @@ import { definitionOf, jobTemplate } from './synth.ts'
 /** More would repeat shapes that are known. */
 const INPUTS_PER_TASK = 4
 
-const FILE = 'test/infra/task-inputs.json'
+const FILE = 'test/infra/machine/task-inputs.json'
 
 const definition = definitionOf(jobTemplate())
 const runs: Run[] = []
