@@ -17,10 +17,6 @@ describe('the stages', () => {
     const accounts = STAGE_NAMES.map(stageConfig).flatMap((config) => (config.kind === 'aws' ? [config.account] : []))
     for (const account of [...accounts, pipelineConfig().account]) expect(account).toMatch(/^(\d)\1{11}$/)
   })
-
-  test('are delivered in this order: staging, then production', () => {
-    expect(pipelineConfig().stages).toEqual(['staging', 'prod'])
-  })
 })
 
 describe('a wrong value stops synthesis with a sentence', () => {

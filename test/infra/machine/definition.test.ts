@@ -8,7 +8,6 @@ import {
   TASK_MARGIN_S,
 } from '../../../functions/contract/limits.ts'
 import { TASK_NAMES, TASKS, type TaskName } from '../../../functions/contract/tasks.ts'
-import { JOB_STATES } from '../../../functions/contract/words.ts'
 import { delayS, LAMBDA_ERRORS, WAIT_FOR_LOCK } from '../../../infra/machine/retries.ts'
 import { allStates, type Definition, definitionOf, jobTemplate, type Retrier, type State } from '../synth.ts'
 
@@ -79,10 +78,6 @@ describe('the definition', () => {
 
   test('ends after the time of a whole execution', () => {
     expect(definition.TimeoutSeconds).toBe(EXECUTION_TIMEOUT_S)
-  })
-
-  test('routes every state a job can be in', () => {
-    expect(stateOf('RouteByState').Choices?.map(({ StringEquals }) => StringEquals)).toEqual([...JOB_STATES])
   })
 })
 

@@ -66,13 +66,6 @@ describe('an undisturbed run', () => {
     expect(inputsOf(run, 'OpenJob')).toMatchObject([{ head: null, own: null }])
   })
 
-  test('gives the token the name of the execution, so a refusal can name the holder', async () => {
-    const [input] = inputsOf(await execute(definition), 'AcquireLock')
-    expect(input).toMatchObject({
-      lock: { token: expect.stringMatching(/^ARIA-2026-10-1\/[0-9a-f-]{36}$/), held: true },
-    })
-  })
-
   test.each([
     ['DELETED', [...REGISTERING, ...CLOSING]],
     ['REGISTERING', [...REGISTERING, ...CLOSING]],
