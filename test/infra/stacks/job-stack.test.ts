@@ -48,7 +48,10 @@ describe('the functions', () => {
   // The others are no tasks: where nothing is scheduled nobody calls Sweep by version, and operators call by plain names.
   test('keep a version for the executions that began with it', () => {
     template.resourceCountIs('AWS::Lambda::Version', [...TASK_NAMES, 'PlanMonth'].length)
-    template.allResources('AWS::Lambda::Version', { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' })
+    template.allResources('AWS::Lambda::Version', {
+      DeletionPolicy: 'RetainExceptOnCreate',
+      UpdateReplacePolicy: 'Retain',
+    })
   })
 })
 
