@@ -28,6 +28,8 @@ export const SOURCE_RULES = {
   'gzip-expansion': 'unpacks to more than files of shares do; pack the CSV file itself, once, or upload it unpacked',
   encoding: 'cannot be decoded exactly; save the file as UTF-8',
   'encoding-mark': 'is not in the encoding that these files have; save it in that one',
+  delimiter:
+    'has another separator than these files have; export it with that one, or ask for the profile to name this one',
   'header-missing': 'is missing from the header',
   'header-duplicate': 'appears more than once in the header',
   'header-unknown': 'is none that these files have; delete it, or ask for it to be ignored',
@@ -41,6 +43,9 @@ export const SOURCE_RULES = {
   'stray-quote': 'has a quote in the wrong place; quote the whole value and double the quotes inside it',
   'column-count': 'has another number of columns than the header; a value with a comma must be quoted',
   'blank-row': 'has separators but no value; delete the row',
+  // --- any value
+  'excel-formula': 'is a formula of Excel around the value; export the column as text, without = and quotes around it',
+  'hidden-character': 'has a character that cannot be seen; delete it where the value comes from',
   // --- isrc
   'isrc-blank': 'is blank; every row names its track',
   'isrc-format': 'is not an ISRC: 2 letters, 3 letters or digits, 7 digits, e.g. KRA012600001',

@@ -12,6 +12,15 @@ const codePoint = (character: string): string => {
   return code > 0xffff ? `\\u{${hexadecimal(code)}}` : `\\u${hexadecimal(code)}`
 }
 
+/** What is hidden in a text, each once, as Unicode writes it: `U+200B`. */
+export const hiddenCodePoints = (text: string): string[] => [
+  ...new Set(
+    [...text.matchAll(HIDDEN)].map(([character]) => `U+${hexadecimal(character.codePointAt(0) ?? 0).toUpperCase()}`),
+  ),
+]
+
+export const withoutHidden = (text: string): string => text.replace(HIDDEN, '')
+
 /** A text of one line in which everything is seen, e.g. `Aria\u202e` for a name that ends in a direction mark. */
 export const visible = (text: string): string => text.replace(HIDDEN, codePoint)
 

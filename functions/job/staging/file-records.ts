@@ -3,6 +3,7 @@ import type { SizeLimits } from './containers/byte-stream.ts'
 import { type OpenedFile, openFile } from './containers/open-file.ts'
 import { SourceUnreadable } from './containers/source-unreadable.ts'
 import { type RecordLimits, readRecords } from './csv-records.ts'
+import { withQuotedFormulas } from './formula-text.ts'
 import type { RecordReader } from './record-reader.ts'
 import type { WorkbookLimits } from './sheet/read-sheet.ts'
 import { readSheetRecords } from './sheet-records.ts'
@@ -47,5 +48,5 @@ export const recordReader =
     }
     const delimiter = delimiterOf(profile) ?? ','
     const utf8 = utf8Bytes(file.bytes, format, profile.encoding)
-    await readRecords(utf8, { ...limits, delimiter }, errors, onRecord)
+    await readRecords(withQuotedFormulas(utf8, delimiter), { ...limits, delimiter }, errors, onRecord)
   }

@@ -1,4 +1,5 @@
-import { headerName, type Profile } from '../../contract/profile.ts'
+import { foreignText, withoutForeign } from '../../contract/foreign-text.ts'
+import { delimiterOf, headerName, type Profile } from '../../contract/profile.ts'
 import { type Refusal, refuse, SOURCE_COLUMNS, type SourceColumn, shortValue } from '../../contract/source-refusals.ts'
 import { quoted } from '../../contract/visible.ts'
 import { EndOfReading } from './record-reader.ts'
@@ -81,10 +82,13 @@ const readHeader = (fields: readonly string[], names: HeaderNames): HeaderRead =
   const places = Object.fromEntries(SOURCE_COLUMNS.map((column) => [column, columns.indexOf(column)]))
   const needed = SOURCE_COLUMNS.filter((column) => compared[column].length > 0)
   const missing = needed.filter((column) => !columns.includes(column))
-  const faults: HeaderFault[] = missing.map((name) => ({
-    refusal: refuse('header-missing', `the column ${called(name, written[name])}`),
-    name,
-  }))
+  const faults: HeaderFault[] = missing.map((name) => {
+    // A name that would be right but for what cannot be seen in it, or for the formula around it.
+    const index = fields.findIndex((field) => compared[name].includes(headerName(withoutForeign(field))))
+    const foreign = index < 0 ? undefined : foreignText('the column', fields[index] ?? '')
+    if (foreign !== undefined) return { refusal: foreign, index, name }
+    return { refusal: refuse('header-missing', `the column ${called(name, written[name])}`), name }
+  })
   columns.forEach((column, index) => {
     const name = found[index] ?? ''
     const first = column === undefined ? found.indexOf(name) : columns.indexOf(column)
@@ -103,17 +107,32 @@ const readHeader = (fields: readonly string[], names: HeaderNames): HeaderRead =
   }
 }
 
+/** Signs that separate values in files of other programs, and what people call several of them. */
+const SEPARATORS: Readonly<Record<string, string>> = { ',': 'commas', '\t': 'tabs', ';': 'semicolons', '|': 'pipes' }
+
+const separatorName = (sign: string): string => SEPARATORS[sign] ?? quoted(sign)
+
+/** The sign that separates the values of a record which was read as one value, if one does. */
+const seenSeparator = (record: string): string | undefined => {
+  const counts = Object.keys(SEPARATORS).map((sign) => [sign, record.split(sign).length - 1] as const)
+  const [most] = counts.toSorted(([, a], [, b]) => b - a)
+  return most !== undefined && most[1] >= SOURCE_COLUMNS.length - 2 ? most[0] : undefined
+}
+
 /** Looks for the header among the first records: the first that has every column is it. */
 export class HeaderSearch {
   #seen = 0
   /** The record that has the most columns of a header, for the refusal. */
   #best: { readonly read: HeaderRead; readonly fields: readonly string[]; readonly line: number } | undefined
   readonly #names: HeaderNames
+  /** Undefined in a sheet. */
+  readonly #delimiter: string | undefined
   readonly #rowsBefore: number
   readonly #errors: SourceErrors
 
   constructor(profile: Profile, errors: SourceErrors) {
     this.#names = headerNames(profile)
+    this.#delimiter = delimiterOf(profile)
     this.#rowsBefore = profile.rowsBeforeHeader
     this.#errors = errors
   }
@@ -140,6 +159,14 @@ export class HeaderSearch {
   end(): void {
     if (this.#best === undefined) return
     const { read, fields, line } = this.#best
+    const separator = fields.length === 1 && read.found === 0 ? seenSeparator(fields[0] ?? '') : undefined
+    if (separator !== undefined && separator !== this.#delimiter) {
+      const { rule, message } = refuse('delimiter', 'the header')
+      const expected = this.#delimiter === undefined ? '' : `, expected: ${separatorName(this.#delimiter)}`
+      const seen = ` (seen: ${separatorName(separator)}${expected})`
+      this.#errors.add({ rule, message: message + seen }, { line }, fields[0] ?? '')
+      return
+    }
     for (const { refusal, index, name } of read.faults) {
       const place = { line, column: index === undefined ? null : index + 1, field: name }
       const found = index === undefined ? fields.join(',') : (fields[index] ?? '')

@@ -22,6 +22,11 @@ const LONG_SEQUENCES = 2
 /** Enough bytes for every byte order mark. */
 const MARK_BYTES = 4
 
+/** Western text is not guessed: any bytes at all are a text in it. */
+const NEITHER = 'neither UTF-8 nor CP949; if it is Windows-1252, a profile can name it'
+
+const hexadecimal = (byte: number | undefined): string => `0x${(byte ?? 0).toString(16).padStart(2, '0')}`
+
 const UTF8_BOM = Buffer.from([0xef, 0xbb, 0xbf])
 const UTF16LE_BOM = Buffer.from([0xff, 0xfe])
 const UTF16BE_BOM = Buffer.from([0xfe, 0xff])
@@ -79,9 +84,9 @@ async function* utf8(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     const { end, fault } = wellFormed(joined)
     cut = joined.subarray(end)
     yield joined.subarray(0, end)
-    if (fault) throw new SourceUnreadable('encoding')
+    if (fault) throw new SourceUnreadable('encoding', { seen: `UTF-8 but for a byte ${hexadecimal(cut[0])}` })
   }
-  if (cut.length > 0) throw new SourceUnreadable('encoding')
+  if (cut.length > 0) throw new SourceUnreadable('encoding', { seen: 'UTF-8 that ends inside a character' })
 }
 
 /** Where the last whole character of UTF-16 ends: a half unit and a high surrogate alone wait for the next bytes. */
@@ -101,12 +106,12 @@ async function* utf16(bytes: AsyncIterable<Buffer>, swapped: boolean): AsyncGene
     const text = (swapped ? Buffer.from(units).swap16() : units).toString('utf16le')
     const fault = text.search(LONE_SURROGATE)
     yield Buffer.from(fault < 0 ? text : text.slice(0, fault))
-    if (fault >= 0) throw new SourceUnreadable('encoding')
+    if (fault >= 0) throw new SourceUnreadable('encoding', { seen: 'UTF-16 with half a character' })
   }
-  if (cut.length > 0) throw new SourceUnreadable('encoding')
+  if (cut.length > 0) throw new SourceUnreadable('encoding', { seen: 'UTF-16 that ends inside a character' })
 }
 
-async function* codePage(bytes: AsyncIterable<Buffer>, name: string): AsyncGenerator<Buffer> {
+async function* codePage(bytes: AsyncIterable<Buffer>, name: string, seen: string): AsyncGenerator<Buffer> {
   const decoder = iconv.getDecoder(name)
   // No value of a file is U+FFFD, so every one in the result comes from bytes that could not be decoded.
   const exact = (text: string): { known: Buffer; fault: boolean } => {
@@ -116,9 +121,9 @@ async function* codePage(bytes: AsyncIterable<Buffer>, name: string): AsyncGener
   for await (const chunk of bytes) {
     const { known, fault } = exact(decoder.write(chunk))
     yield known
-    if (fault) throw new SourceUnreadable('encoding')
+    if (fault) throw new SourceUnreadable('encoding', { seen })
   }
-  if (exact(decoder.end() ?? '').fault) throw new SourceUnreadable('encoding')
+  if (exact(decoder.end() ?? '').fault) throw new SourceUnreadable('encoding', { seen })
 }
 
 const asciiBytesOf = (bytes: Buffer): number =>
@@ -170,7 +175,7 @@ async function* unmarked(bytes: AsyncIterable<Buffer>, format: SourceFormat): As
     }
     format.encoding = decided
     const whole = followedBy(undecided.held, rest)
-    yield* decided === 'utf-8' ? utf8(whole) : codePage(whole, decided)
+    yield* decided === 'utf-8' ? utf8(whole) : codePage(whole, decided, NEITHER)
   } finally {
     await iterator.return?.()
   }
@@ -186,7 +191,7 @@ const MARKS = [
 const decoded = (bytes: AsyncIterable<Buffer>, encoding: Exclude<Encoding, 'detected'>): AsyncGenerator<Buffer> => {
   if (encoding === 'utf-8') return utf8(bytes)
   if (encoding === 'utf-16le' || encoding === 'utf-16be') return utf16(bytes, encoding === 'utf-16be')
-  return codePage(bytes, encoding)
+  return codePage(bytes, encoding, `${encoding} but for some bytes`)
 }
 
 /**

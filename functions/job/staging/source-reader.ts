@@ -1,5 +1,12 @@
+import { explained } from '../../contract/foreign-text.ts'
 import { CANONICAL, type Profile } from '../../contract/profile.ts'
-import { refuse, SOURCE_COLUMNS, type SourceColumn, type SourceRules } from '../../contract/source-refusals.ts'
+import {
+  type Refusal,
+  refuse,
+  SOURCE_COLUMNS,
+  type SourceColumn,
+  type SourceRules,
+} from '../../contract/source-refusals.ts'
 import { isRefusal, isWhole, readRow } from '../../contract/source-values.ts'
 import { cellRefusal, formOf } from './cell-refusal.ts'
 import { type Header, HeaderSearch } from './header.ts'
@@ -118,8 +125,13 @@ export class SourceReader {
     for (const field of SOURCE_COLUMNS) {
       const refusal = read[field]
       if (isRefusal(refusal) && cellRefusal(field, fields, places[field], kinds, this.#profile) === undefined)
-        this.#errors.add(refusal, { line, column: places[field] + 1, field }, fields[places[field]] ?? '')
+        this.#refuseValue(refusal, field, fields, line, header)
     }
+  }
+
+  #refuseValue(refusal: Refusal, field: SourceColumn, fields: readonly string[], line: number, header: Header): void {
+    const value = fields[header.places[field]] ?? ''
+    this.#errors.add(explained(refusal, field, value), { line, column: header.places[field] + 1, field }, value)
   }
 
   /** Whether each of the columns has a cell that holds what its writer wrote; the others are refused here. */

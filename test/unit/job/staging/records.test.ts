@@ -12,7 +12,7 @@ describe('a header', () => {
 
   test.each([
     ['isrc,right_type,party_id\nKRA012600001,P,A\n', ['1:- header-missing']],
-    ['\n\nisrc;right_type;party_id;share\n', Array.from({ length: 4 }, () => '3:- header-missing')],
+    ['\n\nisrc;right_type;party_id;share\n', ['3:- delimiter']],
     ['isrc,right_type,party_id,share,Share\nKRA012600001,P,A,1,2\n', ['1:5 header-duplicate']],
     ['isrc,note,right_type,party_id,share,NOTE\nKRA012600001,,P,A,1,\n', ['1:6 header-duplicate']],
     ['KRA012600001,P,A,1\n', Array.from({ length: 4 }, () => '1:- header-missing')],
