@@ -1,3 +1,4 @@
+import type { ReportForm } from './file-report.ts'
 import type { Slice } from './words.ts'
 
 /** The name of an execution, from its ARN or from the name itself. */
@@ -17,12 +18,16 @@ export const sentenceOf = (cause: string | undefined): string => {
 const NAME_CHARS_MAX = 80
 
 /**
- * Where the report of a refused file is, in the stage's bucket: `rejected/<distributor>/<month>/<execution's name>.json`.
- * It is made of nothing else, so anyone who knows the execution finds it, and a repetition writes the same key.
+ * Where the report of a refused file is, in the stage's bucket: `rejected/<distributor>/<month>/<execution's name>.json`,
+ * and beside it `.csv` and `.html`. It is made of nothing else, so anyone who knows the execution finds it, and a repetition writes the same key.
  */
-export const rejectKey = ({ distributor, month }: Pick<Slice, 'distributor' | 'month'>, execution: string): string => {
+export const rejectKey = (
+  { distributor, month }: Pick<Slice, 'distributor' | 'month'>,
+  execution: string,
+  form: ReportForm = 'json',
+): string => {
   const name = executionNameOf(execution)
     .replace(/[^\w-]/g, '_')
     .slice(0, NAME_CHARS_MAX)
-  return `rejected/${distributor}/${month}/${name}.json`
+  return `rejected/${distributor}/${month}/${name}.${form}`
 }

@@ -17,7 +17,8 @@ export type End = 'Rejected' | 'Refused' | 'Superseded' | 'Halted'
 export type Ends = { readonly staging: End; readonly later: End }
 
 /** The operator's exit kind where a call is answered with the failure, or a run is refused by it. */
-type FailureExit = 'Failed' | 'Usage' | 'Rejected' | 'Busy' | 'Halted' | 'Unreachable' | 'NotFound' | 'PlanMoved'
+type Untouched = 'Rejected' | 'Busy' | 'NotFound' | 'PlanMoved' | 'Unconfirmed'
+type FailureExit = Untouched | 'Failed' | 'Usage' | 'Halted' | 'Unreachable'
 
 /** A command that a remedy may name; `goOn` resumes the open job, or starts where none is open. */
 export type RemedyCommand =
@@ -130,6 +131,11 @@ const TERMINAL = rows('terminal', {
   ),
   SourceMissing: rejected('NotFound', 'start', 'The file is not in the bucket; start it from where you have it'),
   SourceRejected: rejected('Rejected', 'start', 'Nothing was touched; correct the file and start it again'),
+  WarningsUnconfirmed: rejected(
+    'Unconfirmed',
+    'start',
+    'Nothing was touched; start again, and confirm each warning where the file is right all the same',
+  ),
   NothingToUndo: rejected('NotFound', 'show', 'There is no earlier set; see what there is'),
   PlanMoved: {
     end: { staging: 'Rejected', later: 'Refused' },

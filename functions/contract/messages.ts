@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { CALLER_CHARS_MAX } from './limits.ts'
 import { Digest, ShareSum } from './manifest.ts'
 import { AFTER_MAX } from './support-limits.ts'
+import { Confirmed } from './warnings.ts'
 import { JOB_STATES } from './words.ts'
 
 /**
@@ -69,6 +70,10 @@ export const ExecutionInput = z.strictObject({
   requestedBy: z.string().max(CALLER_CHARS_MAX).default('unknown'),
   /** What was shown to the one who starts this, compared before anything is touched. Without it nothing is compared. */
   expect: Expectation.optional(),
+  /** The warnings about this file that somebody saw and confirmed, by their names. Any other ends the run as Rejected. */
+  confirmed: Confirmed.optional(),
+  /** Refuse a file with warnings, whoever confirmed them. */
+  strict: z.boolean().optional(),
 })
 export type ExecutionInput = z.output<typeof ExecutionInput>
 export type ExecutionRequest = z.input<typeof ExecutionInput>

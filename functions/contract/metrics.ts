@@ -24,6 +24,7 @@ export const METRICS = {
   'job.open.halted': 'of these, the halted ones: each waits for a person',
   'month.missing': 'active distributors without a file when the month was dispatched',
   'month.left': "distributors left alone by the dispatch, since somebody's job is not to be touched",
+  'source.warned': 'files of the schedule that wait for an operator to confirm their warnings',
   'month.overdue': 'active distributors whose month is due and was never REGISTERED',
 } as const
 

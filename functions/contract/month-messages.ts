@@ -26,7 +26,10 @@ const MonthStart = z.strictObject({
 })
 /** The dispatch's own job of the very file that is there: REGISTERED, or running. */
 const MonthAlready = z.strictObject({ distributor: DistributorCode, job: z.int() })
-/** Who is not started, and why: there is not one file (`missing`), or somebody's job is not to be touched (`left`). */
+/**
+ * Who is not started, and why: there is not one file (`missing`), somebody's job is not to be touched (`left`), or this very
+ * delivery was refused for warnings that a person has to look at (`warned`).
+ */
 const MonthNotStarted = z.strictObject({ distributor: DistributorCode, reason: z.string() })
 export const PlanMonthOutput = z.strictObject({
   month: Month,
@@ -34,6 +37,8 @@ export const PlanMonthOutput = z.strictObject({
   already: z.array(MonthAlready),
   left: z.array(MonthNotStarted),
   leftCount: z.int(),
+  warned: z.array(MonthNotStarted),
+  warnedCount: z.int(),
   missing: z.array(MonthNotStarted),
   missingCount: z.int(),
 })

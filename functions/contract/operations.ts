@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { CALLER_CHARS_MAX } from './limits.ts'
+import { Digest } from './manifest.ts'
 import { DistributorCode, Execution, Month } from './messages.ts'
 import { isMonthRange } from './months.ts'
 import { Profile } from './profile.ts'
 import { SLICE_MONTHS_MAX } from './support-limits.ts'
+import { Confirmed } from './warnings.ts'
 import { PARTY_SCHEMES, SUM_RULES } from './words.ts'
 
 const overMonths = <Question extends 'slices' | 'checks'>(question: Question) =>
@@ -30,6 +32,8 @@ export const InspectInput = z.discriminatedUnion('question', [
   z.strictObject({ question: z.literal('job'), job: z.int().min(1) }),
   /** Counts and sums the rows of a slice, which reads all of them: -> SliceRows */
   z.strictObject({ question: z.literal('rows'), distributor: DistributorCode, month: Month }),
+  /** What the distributor's other months tell of a set of rows: -> Neighbours */
+  z.strictObject({ question: z.literal('neighbours'), distributor: DistributorCode, month: Month, digest: Digest }),
   /** -> DistributorLine[] */
   z.strictObject({ question: z.literal('distributors') }),
   /** How a distributor writes its files, by its newest profile or one of a version: -> ProfileReport */
@@ -81,6 +85,8 @@ export const OperateInput = z.discriminatedUnion('action', [
     execution: Execution,
     /** The file's key or the staged source, e.g. `incoming/...` or a SHA-256. */
     source: z.string().max(1_024),
+    /** The warnings that the caller confirmed. */
+    confirmed: Confirmed.optional(),
   }),
   /** Raises the fence of an open job, halts it and releases its lock; chunks in flight end first: -> Stopped */
   z.strictObject({ action: z.literal('stop'), caller: Caller, why: Why, job: z.int().min(1) }),

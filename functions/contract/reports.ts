@@ -1,6 +1,7 @@
 import type { DatabaseFacts } from './database-needs.ts'
 import type { DistributorFields } from './operations.ts'
 import type { ProfileReport } from './profile-report.ts'
+import type { Neighbours, WarnedFile } from './warnings.ts'
 import type { EventType, JobState, SliceStatus } from './words.ts'
 
 /*
@@ -175,6 +176,8 @@ export type Checks = {
   readonly unpublished: { readonly events: number; readonly oldestS: number | null }
   /** Events that the topic refuses, the oldest first, at most REFUSED_EVENTS_SHOWN. They hold up no other. */
   readonly refusedEvents: readonly RefusedEvent[]
+  /** Files of these months that wait for an operator. */
+  readonly warned: readonly WarnedFile[]
   /** Slices whose newest job is REGISTERED, with what their rows must come to. */
   readonly registered: readonly {
     readonly distributor: string
@@ -193,6 +196,7 @@ export type InspectReply = {
   readonly slice: SliceReport
   readonly job: SliceReport
   readonly rows: SliceRows
+  readonly neighbours: Neighbours
   readonly distributors: readonly DistributorLine[]
   readonly profile: ProfileReport
   readonly audit: readonly AuditLine[]

@@ -95,3 +95,16 @@ export const SHARE_SUM_MAX_UNITS = 100 * SHARE_UNITS
  * numbers would be granted 100 otherwise. One percentage point is what two parties of whole numbers may be off by.
  */
 export const SUM_TOLERANCE_MAX_UNITS = SHARE_UNITS
+
+/** Examples of one warning: enough to see what it is. */
+export const WARNING_EXAMPLES_MAX = 5
+
+/** A month with more than this many times the rows of the month before, or fewer than its part of them, is asked about. */
+export const WARNED_ROWS_RATIO = 2
+
+/**
+ * A track's shares that sum to at most this look like fractions of 1: two hundredths for rounding. Percentages of a whole
+ * catalogue are never that small, so half of the tracks are sign enough.
+ */
+export const FRACTION_SUM_MAX_UNITS = 1.02 * SHARE_UNITS
+export const FRACTION_GROUPS_SHARE = 0.5

@@ -2,6 +2,7 @@ import { CONTAINER_RULES } from './container-refusals.ts'
 import { ROW_COLUMNS } from './row-format.ts'
 import { SHEET_RULES } from './sheet-refusals.ts'
 import { quoted } from './visible.ts'
+import { WARNINGS } from './warnings.ts'
 import type { PartyScheme, SumRule } from './words.ts'
 
 /** The columns a file must have; their names are case-insensitive and may be in any order. */
@@ -80,6 +81,7 @@ export const SOURCE_RULES = {
   'duplicate-key': 'repeats the ISRC, right type and party of an earlier row',
   'sum-above-100': 'is above 100 by more than rounding explains',
   'sum-below-100': 'is below 100 by more than rounding explains',
+  'shares-as-fractions': WARNINGS.fractions,
   'track-rows': 'has more rows than one track may have',
 } as const
 

@@ -6,6 +6,7 @@ import { type Slice, sliceName } from '../contract/words.ts'
 import { requireDigest } from '../job/expectation.ts'
 import { makeStaged } from '../job/staging/make-staged.ts'
 import { type TaskContext, task } from '../job/task.ts'
+import { warningPolicy } from '../job/warning-policy.ts'
 import { findDistributor } from '../store/distributor.ts'
 import { knowsSource } from '../store/job/row.ts'
 import { undoTarget } from '../store/job/undo-target.ts'
@@ -16,8 +17,9 @@ import { requireReady } from '../store/schema/health.ts'
 /**
  * Reads the file to its end, validates it and writes its staged source, before anything is locked or deleted.
  *
- * 1. Make sure that the server has what a run needs. 2. Find the distributor, its rules and its profile, and for an undo the staged source
- * to go back to. 3. Stage the source, and compare it with what was expected. 4. Answer with the state that travels through the machine.
+ * 1. Make sure that the server has what a run needs. 2. Find the distributor, its rules and its profile, and for an undo the staged
+ * source to go back to. 3. Stage the source unless it has warnings that nobody confirmed, and compare it with what was expected.
+ * 4. Answer with the state that travels through the machine.
  *
  * A second run reads the file again and finds the staged source at its address: nothing is written twice. An undo and a
  * staged source are read in full, too, and judged by the rules of today.
@@ -36,6 +38,7 @@ export const handler = task('StageSource', StageSourceInput, async ({ request, e
     slice,
     rules: { sumRule: distributor.sumRule, partyScheme: distributor.partyScheme },
     profile,
+    policy: warningPolicy(context, slice, request, execution),
     execution,
     limits: { rowsMax: sourceRowsMax(memoryMb()) },
   })

@@ -6,11 +6,13 @@ import { Failure } from '../contract/failures.ts'
 import { FILE_ENDINGS, type PlanMonthInput, type PlanMonthOutput } from '../contract/month-messages.ts'
 import { monthAt } from '../contract/months.ts'
 import { DISPATCH_TRIES_MAX, DISTRIBUTORS_MAX, REASON_CHARS_MAX } from '../contract/support-limits.ts'
+import { warningNames } from '../contract/warnings.ts'
 import { endedOf } from '../store/job/execution.ts'
 import { activeSlices, type MonthSlice } from '../store/job/month.ts'
 import { isoTime } from '../store/mysql/time.ts'
 import { statement } from '../store/mysql/transaction.ts'
 import { listObjects } from '../store/s3/objects.ts'
+import { warnedFiles } from '../store/warned.ts'
 import type { TaskContext } from './task.ts'
 
 /** S3 calls at once: enough for a thousand distributors in seconds, few enough for one sandbox's sockets. */
@@ -31,7 +33,8 @@ type Delivered = { readonly ending: (typeof FILE_ENDINGS)[number]; readonly file
  * - whose newest job somebody else started is left alone: a correction is never put back by the file that it corrects;
  * - the dispatch's own job of this very delivery is done or running (`already`), or halted: then it is resumed;
  * - its own REGISTERED job of another delivery is followed by this one;
- * - its own halted job of another delivery is left alone: closing it is a person's decision.
+ * - its own halted job of another delivery is left alone: closing it is a person's decision;
+ * - a delivery that was refused for its warnings waits for a person too, who starts it and confirms them.
  *
  * Each start carries the head that was seen here, so that somebody's job that comes in between wins as well. A run that
  * ended and left that very head opened no job (an outage, a refused file), so it is started anew, under its next name.
@@ -50,23 +53,41 @@ export const planMonth = async (
       'InvalidInput',
       `There are ${slices.length} active distributors and one dispatch starts ${DISTRIBUTORS_MAX} at most; deactivate some`,
     )
-  const plan: Lists = { planned: [], already: [], left: [], missing: [] }
+  const plan: Lists = { planned: [], already: [], left: [], missing: [], warned: [] }
   const files = await pMap(slices, ({ distributor }) => filesOf(context, distributor, month), {
     concurrency: LISTS_AT_ONCE,
   })
   for (const [index, slice] of slices.entries()) decide(plan, slice, month, files[index] ?? [])
-  const { planned, already, left, missing } = plan
+  await keepWarned(context, plan, month)
+  const { planned, already, left, missing, warned } = plan
   const starts = await named(context, month, planned)
   context.metrics.addMetric('month.missing', MetricUnit.Count, missing.length)
   context.metrics.addMetric('month.left', MetricUnit.Count, left.length)
+  context.metrics.addMetric('source.warned', MetricUnit.Count, warned.length)
   if (missing.length > 0) context.logger.warn('distributors without a file', { month, missing })
   if (left.length > 0) context.logger.warn('distributors left alone', { month, left })
-  return { month, starts, already, left, missing, missingCount: missing.length, leftCount: left.length }
+  if (warned.length > 0) context.logger.warn('files with warnings that nobody has confirmed', { month, warned })
+  const counts = { missingCount: missing.length, leftCount: left.length, warnedCount: warned.length }
+  return { month, starts, already, left, missing, warned, ...counts }
 }
 
 /** A start before it has a name; `attempt` is the number of it that the name will carry. */
 type Planned = Omit<PlanMonthOutput['starts'][number], 'run'> & { readonly fileTag: string; readonly attempt: number }
-type Lists = Pick<PlanMonthOutput, 'already' | 'left' | 'missing'> & { readonly planned: Planned[] }
+type Lists = Pick<PlanMonthOutput, 'already' | 'left' | 'missing' | 'warned'> & { planned: Planned[] }
+
+/** Moves what was refused for its warnings out of what is started: another delivery is another file. */
+const keepWarned = async ({ database }: TaskContext, plan: Lists, month: string): Promise<void> => {
+  const waiting = await statement(database, (reader) => warnedFiles(reader, { from: month, to: month }))
+  const found = ({ distributor, fileTag }: Planned) =>
+    waiting.find((file) => file.distributor === distributor && fileTagOf(file.key, file.etag) === fileTag)
+  for (const start of plan.planned) {
+    const file = found(start)
+    if (file === undefined) continue
+    const reason = `warnings of ${file.key}: ${warningNames(file.warnings)}`.slice(0, REASON_CHARS_MAX)
+    plan.warned.push({ distributor: start.distributor, reason })
+  }
+  plan.planned = plan.planned.filter((start) => found(start) === undefined)
+}
 
 /** Gives each start the first of its names under which no execution has ended. */
 const named = async (

@@ -81,6 +81,7 @@ export class Dispatch extends Construct {
         Condition.or(
           Condition.numberGreaterThan('$.month.missingCount', 0),
           Condition.numberGreaterThan('$.month.leftCount', 0),
+          Condition.numberGreaterThan('$.month.warnedCount', 0),
         ),
         reportMissing,
       )
@@ -185,7 +186,8 @@ export class Dispatch extends Construct {
         month: JsonPath.stringAt('$.month.month'),
         missing: JsonPath.objectAt('$.month.missing'),
         left: JsonPath.objectAt('$.month.left'),
-        todo: 'missing: ask for the file, upload it, and dispatch the month again. left: somebody has a job of the month, and whether the file is to replace it, a person decides. See docs/runbook.md, month-missing.',
+        warned: JsonPath.objectAt('$.month.warned'),
+        todo: 'missing: ask for the file, upload it, and dispatch the month again. left: somebody has a job of the month, and whether the file is to replace it, a person decides. warned: the file was refused for warnings; look at it, and start it with the command to confirm them. See docs/runbook.md, month-missing.',
       }),
       taskTimeout: CALL_TIMEOUT,
       resultPath: '$.report',

@@ -52,6 +52,12 @@ const jobs = ({ config: { stage, alarms } }: Watched): AlarmSpec[] => [
     threshold: 1,
   },
   {
+    name: 'source-warned',
+    meaning: 'A file of the schedule has warnings, and waits for an operator to confirm them or to ask for another.',
+    metric: emitted(stage, 'source.warned', 'Maximum'),
+    threshold: 1,
+  },
+  {
     name: 'month-overdue',
     meaning: `It is day ${alarms.registeredByDay} and active distributors have no REGISTERED job of the month that is due.`,
     metric: emitted(stage, 'month.overdue', 'Maximum', HOUR),

@@ -4,7 +4,8 @@ import { OPERATION_ERRORS } from '../operations/operation-error.ts'
 import type { Operations } from '../operations/operations.ts'
 import type { Progress } from '../operations/progress.ts'
 import type { Started, StartOptions, StartPlan } from '../operations/start-plan.ts'
-import { type CommandContext, confirm } from './command-context.ts'
+import { openWarnings } from '../operations/warnings.ts'
+import { accepted, type CommandContext, confirm } from './command-context.ts'
 import { follow } from './follow.ts'
 import { planLines } from './plan-text.ts'
 
@@ -65,8 +66,9 @@ export const begin = async (
   }
   const asks = plan.joins === null && !willBeRefused(plan, options)
   const confirmation = asks ? await confirm(context, confirmationOf(plan, options), options.confirm) : options.confirm
+  const accept = asks ? await accepted(context, openWarnings(plan, options), options.accept ?? []) : options.accept
   const make = plan.isUndo ? operations.undo : operations.start
-  return await followStarted(context, operations, await make(plan, { ...options, confirmation }), plan, options)
+  return await followStarted(context, operations, await make(plan, { ...options, accept, confirmation }), plan, options)
 }
 
 /** Who will be refused anyway is told so, instead of being asked to type something first. */

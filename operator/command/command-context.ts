@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import { DistributorCode, Month } from '../../functions/contract/messages.ts'
 import { quoted } from '../../functions/contract/visible.ts'
+import { WARNING_NAMES, type Warning, type WarningName } from '../../functions/contract/warnings.ts'
 import type { SliceName } from '../../functions/contract/words.ts'
 import { requireConfirmation } from '../operations/confirmation.ts'
 import { OperationError } from '../operations/operation-error.ts'
@@ -85,6 +86,31 @@ export const confirm = async (
   requireConfirmation(expected, typed)
   return typed
 }
+
+/**
+ * Asks to type the names of warnings that were not confirmed yet. Only a person at a terminal is asked.
+ *
+ * @returns all names that are confirmed now
+ */
+export const accepted = async (
+  { out }: CommandContext,
+  open: readonly Warning[],
+  given: readonly WarningName[],
+): Promise<readonly WarningName[]> => {
+  if (open.length === 0 || out.json || process.stdin.isTTY !== true) return given
+  const names = open.map(({ name }) => name)
+  const typed = await ask(`The file has warnings. If it is right all the same, type "${names.join(',')}" to go on: `)
+  return [...given, ...warningNamesOf(typed)]
+}
+
+/** Names of warnings as they are typed: `fractions,number-ids`. */
+export const warningNamesOf = (text: string): WarningName[] =>
+  text.split(/[\s,]+/).flatMap((word) => {
+    const name = WARNING_NAMES.find((each) => each === word)
+    if (name === undefined && word !== '')
+      throw new OperationError('Usage', `${quoted(word)} is no warning; there are: ${WARNING_NAMES.join(', ')}.`)
+    return name === undefined ? [] : [name]
+  })
 
 const ask = async (question: string): Promise<string> => {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })

@@ -2,7 +2,7 @@ import { count, counted } from '../../functions/contract/numbers.ts'
 import { facts } from '../format/table.ts'
 import type { StartPlan } from '../operations/start-plan.ts'
 import type { Output } from './output.ts'
-import { formatText, rejectionLines } from './validation-text.ts'
+import { formatText, rejectionLines, warningLines } from './validation-text.ts'
 
 const sourceText = ({ source, isUndo }: StartPlan): string => {
   if ('path' in source) return source.path
@@ -40,5 +40,9 @@ export const planLines = (out: Output, plan: StartPlan): string[] => {
       ['difference', differenceText(plan)],
       ...(continues === null ? [] : ([['goes on with', `job ${continues.job}, in ${continues.state}`]] as const)),
     ]),
+    ...warningLines(out, plan.warnings),
+    ...(plan.warnings.length > 0 && plan.wereConfirmed
+      ? ['  A job of this month had these rows before: nobody is asked again.']
+      : []),
   ]
 }

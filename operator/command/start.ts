@@ -3,12 +3,15 @@ import { count } from '../../functions/contract/numbers.ts'
 import { OperationError } from '../operations/operation-error.ts'
 import type { StartOptions, StartPlan } from '../operations/start-plan.ts'
 import { type BeginOptions, begin } from './begin.ts'
-import { acting, type SliceOptions, sliceOf } from './command-context.ts'
+import { acting, type SliceOptions, sliceOf, warningNamesOf } from './command-context.ts'
 import { withBeginning, withSlice } from './slice-options.ts'
 
 export type SourceOptions = { readonly file?: string; readonly source?: string }
 
-type Options = SliceOptions & SourceOptions & BeginOptions & Pick<StartOptions, 'supersede' | 'force'>
+type Options = SliceOptions &
+  SourceOptions &
+  BeginOptions &
+  Pick<StartOptions, 'supersede' | 'force' | 'accept' | 'strict'>
 
 /** A path here, a key in the bucket, or the digest of a staged source. */
 export const sourceOf = ({ file, source }: SourceOptions): StartPlan['source'] => {
@@ -25,7 +28,7 @@ export const addStart = (program: Command): void => {
     .command('start')
     .summary('register a file: check, compare, upload, start, watch')
     .description(
-      'Registers a file for one distributor and month. Before anything is uploaded or started it checks the file by the distributor\'s rules and shows what will be deleted and registered, and how that differs from the last registered set. A large change has to be confirmed by typing "CODE MONTH". Starting what runs already joins it.',
+      'Registers a file for one distributor and month. Before anything is uploaded or started it checks the file by the distributor\'s rules and shows what will be deleted and registered, and how that differs from the last registered set. A large change has to be confirmed by typing "CODE MONTH", and each warning by its name. Starting what runs already joins it.',
     )
   withSlice(command)
     .option('-f, --file <path>', 'a file of this machine')
@@ -34,6 +37,8 @@ export const addStart = (program: Command): void => {
     .option('--supersede', 'close an open job of another file and begin with this one')
     .option('--force', 'replace the slice even if it holds exactly this source')
     .option('--confirm <text>', 'what would have to be typed, e.g. "ARIA 2026-10"')
+    .option('--accept <names>', 'warnings that you saw and confirm, e.g. number-ids,row-count', warningNamesOf)
+    .option('--strict', 'refuse a file with warnings, whoever confirmed them')
     .addHelpText(
       'after',
       '\nExamples:\n  sharelock start -d ARIA -m 2026-10 --file shares.csv\n  sharelock start -d ARIA -m 2026-10 --source incoming/ARIA/2026-10.csv --wait\n  sharelock start -d ARIA -m 2026-10 --file corrected.csv --supersede --confirm "ARIA 2026-10" --why "wrong file"',

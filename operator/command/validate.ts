@@ -2,10 +2,23 @@ import { type Command, Option } from 'commander'
 import { count, counted } from '../../functions/contract/numbers.ts'
 import { PARTY_SCHEMES, type PartyScheme, SUM_RULES, type SumRule } from '../../functions/contract/words.ts'
 import { OPERATION_ERRORS, OperationError } from '../operations/operation-error.ts'
-import { acting } from './command-context.ts'
-import { ERRORS_SHOWN, formatText, ignoredLines, rejectionLines, summaryLines } from './validation-text.ts'
+import { acting, monthOf } from './command-context.ts'
+import {
+  ERRORS_SHOWN,
+  formatText,
+  ignoredLines,
+  rejectionLines,
+  summaryLines,
+  warningLines,
+} from './validation-text.ts'
 
-type Options = { readonly sumRule: SumRule; readonly partyScheme: PartyScheme; readonly errors: string }
+type Options = {
+  readonly sumRule: SumRule
+  readonly partyScheme: PartyScheme
+  readonly errors: string
+  readonly month?: string
+  readonly strict?: boolean
+}
 
 export const addValidate = (program: Command): void => {
   program
@@ -20,20 +33,26 @@ export const addValidate = (program: Command): void => {
     )
     .addOption(new Option('--party-scheme <scheme>', 'what names a party').choices(PARTY_SCHEMES).default('opaque'))
     .option('--errors <count>', 'errors to show', String(ERRORS_SHOWN))
+    .option('-m, --month <month>', 'the month that the file is for: a column that names another one is a warning')
+    .option('--strict', 'refuse a file with warnings')
     .addHelpText(
       'after',
       '\nExamples:\n  sharelock validate shares.csv\n  sharelock validate shares.csv.gz --sum-rule exact --party-scheme ipi',
     )
     .action(
-      acting(async ({ out }, file: string, { errors, ...rules }: Options) => {
+      acting(async ({ out }, file: string, { errors, month, strict, ...rules }: Options) => {
         if (!/^\d{1,3}$/.test(errors)) throw new OperationError('Usage', '--errors is a number up to 999.')
         const { validatePath } = await import('../operations/validate.ts')
-        const validation = await validatePath(file, { rules }, (rows) => out.draw(`${file}: ${count(rows)} rows read`))
+        const onRows = (rows: number) => out.draw(`${file}: ${count(rows)} rows read`)
+        const forMonth = month === undefined ? undefined : monthOf(month)
+        const validation = await validatePath(file, { rules, month: forMonth }, onRows)
         out.document({ file, ...validation })
-        const { rejection } = validation
+        const { rejection, warnings } = validation
         if (rejection === null) {
-          out.answer(`${file}: ${out.style('green', 'accepted')}`, ...summaryLines(validation))
-          return 0
+          const isRefused = strict === true && warnings.length > 0
+          const verdict = isRefused ? out.style('red', 'refused, it has warnings') : out.style('green', 'accepted')
+          out.answer(`${file}: ${verdict}`, ...summaryLines(validation), ...warningLines(out, warnings))
+          return isRefused ? OPERATION_ERRORS.Rejected : 0
         }
         const problem = out.style('red', `refused, ${counted(rejection.total, 'error')}`)
         out.answer(

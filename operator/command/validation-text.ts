@@ -1,8 +1,10 @@
 import { count, counted } from '../../functions/contract/numbers.ts'
 import { lineAndColumn, type Rejection, type SourceError } from '../../functions/contract/source-refusals.ts'
 import { quoted } from '../../functions/contract/visible.ts'
+import type { Warning } from '../../functions/contract/warnings.ts'
 import { facts } from '../format/table.ts'
 import type { Validation } from '../operations/start-plan.ts'
+import type { Output } from './output.ts'
 
 /** Errors that people are shown unless they ask for more; `--json` has all that were kept. */
 export const ERRORS_SHOWN = 20
@@ -22,6 +24,15 @@ export const rejectionLines = ({ total, errors, stoppedAtLine }: Rejection, show
   if (stoppedAtLine !== null) lines.push(`  ... and more; reading stopped at line ${count(stoppedAtLine)}`)
   return lines
 }
+
+/** Each warning with its sentence and its first places. */
+export const warningLines = (out: Output, warnings: readonly Warning[]): string[] =>
+  warnings.flatMap(({ name, count: found, message, examples }) => [
+    `${out.style('yellow', `warning ${name}`)} (${count(found)}): the file ${message}.`,
+    ...examples.map(
+      ({ line, field, value }) => `  line ${line}${field === null ? '' : `, ${field}`}: ${quoted(value)}`,
+    ),
+  ])
 
 /** Columns of a refused file that nobody asked for: perhaps a misspelt name is among them. */
 export const ignoredLines = ({ ignoredColumns }: Validation): string[] =>

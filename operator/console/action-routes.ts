@@ -2,11 +2,14 @@ import { Hono } from 'hono'
 import type { SliceName } from '../../functions/contract/words.ts'
 import { sliceName } from '../../functions/contract/words.ts'
 import { OperationError } from '../operations/operation-error.ts'
-import type { StartOptions } from '../operations/start-plan.ts'
+import type { StartOptions, StartPlan } from '../operations/start-plan.ts'
+import { openWarnings } from '../operations/warnings.ts'
 import { answer, type Console, type ConsoleRequest, type Env, goTo, viewOf } from './context.ts'
 import { sliceAddress, sliceOf } from './page-data.ts'
 import { type Action, askPage } from './pages/ask.ts'
+import type { View } from './pages/layout.ts'
 import { planPage } from './pages/plan.ts'
+import { acceptedOf } from './pages/warnings.ts'
 import { problemLine, STATUS_OF } from './problems.ts'
 
 /** A form's fields by name. */
@@ -72,9 +75,7 @@ export const actionRoutes = (desk: Console): Hono<Env> => {
       return goTo(desk, c, sliceAddress(kept.plan, executionArn, notice))
     } catch (error) {
       if (!(error instanceof OperationError)) throw error
-      const { words } = view
-      const isTyped = error.name === 'Unconfirmed'
-      const problem = isTyped ? words.mistyped(sliceName(kept.plan)) : problemLine(words, error)
+      const problem = startProblem(view, kept.plan, optionsOf(fields), error)
       return await answer(desk, c, view, planPage(view, id, kept, problem), STATUS_OF[error.name])
     }
   })
@@ -82,12 +83,19 @@ export const actionRoutes = (desk: Console): Hono<Env> => {
   return app
 }
 
+/** Why a start did not begin: most often the slice's name was mistyped. */
+const startProblem = ({ words }: View, plan: StartPlan, options: StartOptions, error: OperationError): string =>
+  error.name === 'Unconfirmed' && openWarnings(plan, options).length === 0
+    ? words.mistyped(sliceName(plan))
+    : problemLine(words, error)
+
 const optionsOf = (fields: Fields): StartOptions => ({
   supersede: fields.supersede === '1',
   force: fields.force === '1',
   wait: fields.wait === '1',
   why: fields.why,
   confirmation: fields.confirmation || undefined,
+  accept: acceptedOf(fields),
 })
 
 /** A number that our own page put into the form; 0, which no job and no fence is, where somebody took it out. */

@@ -9,21 +9,30 @@ import type { OnRows, Validation } from './start-plan.ts'
 type Reading = { readonly validation: Validation; readonly source: StagedSource | null }
 
 /** What a file is read and judged by; without a profile it is the canonical file. */
-export type Judging = { readonly rules: SourceRules; readonly profile?: Profile | undefined }
+export type Judging = {
+  readonly rules: SourceRules
+  readonly profile?: Profile | undefined
+  /** The month that the file is for, where it is known: a column that names another one is a warning. */
+  readonly month?: string | undefined
+}
 
 /** Reads a file to its end with the very code of StageSource, and writes nothing. */
 export const checkSource = async (
   bytes: AsyncIterable<Buffer>,
-  { rules, profile }: Judging,
+  { rules, profile, month }: Judging,
   onRows?: OnRows,
 ): Promise<Reading> => {
-  const result = await readSource(bytes, rules, { profile, onProgress: onRows })
+  const result = await readSource(bytes, rules, { profile, month, onProgress: onRows })
   const { encoding, compressed: gzip, ignoredColumns } = result.facts
   const facts = { encoding, gzip, ignoredColumns }
   if (!result.accepted)
-    return { validation: { accepted: false, ...facts, summary: null, rejection: result.rejection }, source: null }
-  const summary = summaryOf(result.source.manifest)
-  return { validation: { accepted: true, ...facts, summary, rejection: null }, source: result.source }
+    return {
+      validation: { accepted: false, ...facts, summary: null, rejection: result.rejection, warnings: [] },
+      source: null,
+    }
+  const { source, warnings } = result
+  const summary = summaryOf(source.manifest)
+  return { validation: { accepted: true, ...facts, summary, rejection: null, warnings }, source }
 }
 
 export const summaryOf = (manifest: Manifest): NonNullable<Validation['summary']> => {

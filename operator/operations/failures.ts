@@ -40,7 +40,7 @@ export const refusal = (name: FailureName, sentence: string, slice: SliceName, i
 export const kindOfEnd = (error: string, isOpen: boolean): OperationErrorName => {
   const { end, exit } = failureNamed(error) ?? { end: null, exit: 'Halted' }
   const kind = end?.[isOpen ? 'later' : 'staging']
-  if (kind === 'Rejected') return exit === 'PlanMoved' ? exit : 'Rejected'
+  if (kind === 'Rejected') return exit === 'PlanMoved' || exit === 'Unconfirmed' ? exit : 'Rejected'
   return kind === 'Refused' ? exit : 'Halted'
 }
 

@@ -16,6 +16,7 @@ import { type Run, runningOf } from './runs.ts'
 import { checkSet, rowsOfSet, validateSet } from './staged-set.ts'
 import type { Difference, StartPlan, Validation } from './start-plan.ts'
 import { openFile } from './validate.ts'
+import { warningsOf } from './warnings.ts'
 
 /** The uploaded name of an operator's file. The schedule looks for `incoming/<CODE>/<month>.csv` and never sees it. */
 export const uploadKeyOf = ({ distributor, month }: SliceName, sha256: string): string =>
@@ -55,7 +56,8 @@ const readPlanned = async (
   const { bytes } =
     file ?? (await calling('S3', () => openSource(clients.s3, bucket, 'key' in source ? source.key : '')))
   const { profile } = await clients.inspect({ question: 'profile', distributor: slice.distributor })
-  const { validation, rows } = await calling('S3', () => readApart(bytes, { rules, profile }, options))
+  const judging = { rules, profile, month: slice.month }
+  const { validation, rows } = await calling('S3', () => readApart(bytes, judging, options))
   const uploadKey = file === null || rows === null ? null : uploadKeyOf(slice, await file.sha256())
   return { validation, rows, uploadKey }
 }
@@ -146,8 +148,9 @@ const lookAtStart = async (
   ])
   const [base = null] = registeredJobs(report)
   const { validation, uploadKey } = read
-  const [difference, runs] = await Promise.all([
+  const [difference, warned, runs] = await Promise.all([
     differenceTo(clients, base, read),
+    warningsOf(clients, slice, validation),
     runningOf(clients, slice, report.jobs),
   ])
   const digest = validation.summary?.digest ?? ''
@@ -166,6 +169,7 @@ const lookAtStart = async (
     uploadKey,
     isUndo,
     validation,
+    ...warned,
     difference,
     rowsToDelete: rowsNow.rows,
     rowsToRegister,

@@ -37,13 +37,13 @@ const threadError = (error: unknown): OperationError =>
  */
 export const readApart = async (
   bytes: AsyncIterable<Buffer>,
-  { rules, profile }: Judging,
+  { rules, profile, month }: Judging,
   { onRows, signal }: ReadingOptions,
 ): Promise<Reading> => {
   const turnEnds = await turnOf(READINGS_AT_ONCE, signal)
   const { sumRule, partyScheme } = rules
   const worker = new Worker(new URL('reader-thread.ts', import.meta.url), {
-    workerData: { rules: { sumRule, partyScheme }, profile } satisfies Judging,
+    workerData: { rules: { sumRule, partyScheme }, profile, month } satisfies Judging,
     resourceLimits: { maxOldGenerationSizeMb: READER_HEAP_MB },
   })
   const input = bytes[Symbol.asyncIterator]()

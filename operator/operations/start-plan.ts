@@ -1,6 +1,7 @@
 import type { SeenHead } from '../../functions/contract/messages.ts'
 import type { SliceReport } from '../../functions/contract/reports.ts'
 import type { Rejection } from '../../functions/contract/source-refusals.ts'
+import type { Warning, WarningName } from '../../functions/contract/warnings.ts'
 import type { SliceName } from '../../functions/contract/words.ts'
 
 /** Called now and then with the number of rows of a file that have been read. */
@@ -23,6 +24,8 @@ export type Validation = {
     readonly chunks: number
   } | null
   readonly rejection: Rejection | null
+  /** What is legal and probably a mistake, as far as the file alone tells. */
+  readonly warnings: readonly Warning[]
 }
 
 /** The new file beside the slice's last registered set; every count is of rows. */
@@ -48,6 +51,10 @@ export type StartPlan = SliceName & {
   readonly uploadKey: string | null
   readonly isUndo: boolean
   readonly validation: Validation
+  /** What a start has to confirm, each by its name: the file's warnings, and those that other months give. */
+  readonly warnings: readonly Warning[]
+  /** A job of this slice had these rows before, so nobody has to confirm their warnings again. */
+  readonly wereConfirmed: boolean
   readonly difference: Difference
   /** Rows that will be deleted: all that the slice holds now, no matter who wrote them. */
   readonly rowsToDelete: number
@@ -80,6 +87,10 @@ export type StartOptions = {
   /** Wait for a held lock instead of being refused. */
   readonly wait?: boolean
   readonly why?: string | undefined
+  /** The warnings that the operator saw and confirms. */
+  readonly accept?: readonly WarningName[] | undefined
+  /** Refuse a file with warnings. */
+  readonly strict?: boolean | undefined
   /** What the operator typed; needed where the plan has a confirmation. */
   readonly confirmation?: string | undefined
 }

@@ -14,6 +14,7 @@ import { isSameSource, openJobOf } from './plan.ts'
 import { describeRun, executionArnOf, runningOf } from './runs.ts'
 import type { ResumeOptions, Started, StartOptions, StartPlan } from './start-plan.ts'
 import { upload } from './upload.ts'
+import { requireAccepted } from './warnings.ts'
 
 /** What an execution is started for, as the audit trail calls it. */
 type What = 'start' | 'resume' | 'undo'
@@ -63,7 +64,10 @@ const startOrJoin = async (
     const run = await describeRun(clients.sfn, executionArn)
     if (run?.status === 'RUNNING') return joined(executionArn)
     if (run !== null) continue
-    const line = { caller, why, what, ...slice, execution: executionArn, source: sourceText(request.source) }
+    const line = {
+      ...{ caller, why, what, ...slice, execution: executionArn, source: sourceText(request.source) },
+      ...(request.confirmed && { confirmed: [...request.confirmed] }),
+    }
     const { id } = await clients.operate({ action: 'record', ...line })
     return (await begin(clients, stateMachineArn, name, input)) && (await wasFirst(clients, slice, name, id))
       ? { executionArn, execution: name, joined: false }
@@ -118,9 +122,15 @@ export const start = async (clients: Clients, plan: StartPlan, options: StartOpt
   // A run that waits meets what the other run leaves behind, and is told then.
   if (other === undefined && !supersede) requireNoOther(slice, openJobOf(report), summary.digest)
   requireConfirmation(confirmationOf(plan, options), options.confirmation)
+  requireAccepted(plan, options)
 
   if ('path' in source && uploadKey !== null) await upload(clients, source.path, uploadKey)
-  const policy = { onHeld: waits ? 'wait' : 'fail', supersede, force: options.force === true } as const
+  const policy = {
+    onHeld: waits ? 'wait' : 'fail',
+    supersede,
+    force: options.force === true,
+    ...answersTo(plan, options),
+  } as const
   const expect = expectationOf(plan, summary.digest, waits)
   const what = plan.isUndo ? 'undo' : 'start'
   return await startOrJoin(
@@ -131,6 +141,12 @@ export const start = async (clients: Clients, plan: StartPlan, options: StartOpt
     what,
     options.why ?? '',
   )
+}
+
+/** What the run is told of warnings: those that were shown and confirmed, and no others. */
+const answersTo = (plan: StartPlan, { accept = [], strict }: StartOptions) => {
+  const confirmed = plan.warnings.map(({ name }) => name).filter((name) => accept.includes(name))
+  return { ...(confirmed.length > 0 && { confirmed }), ...(strict === true && { strict }) }
 }
 
 /** What the run is to read: an uploaded file by its key. */

@@ -1,9 +1,17 @@
 import { Readable } from 'node:stream'
 import type { SourceError, SourceRules } from '../../functions/contract/source-refusals.ts'
+import type { WarningPolicy } from '../../functions/job/staging/confirm-warnings.ts'
 import { type ReadOptions, type ReadResult, readSource } from '../../functions/job/staging/read-source.ts'
 
 export const AT_MOST: SourceRules = { sumRule: 'at-most', partyScheme: 'opaque' }
 export const EXACT: SourceRules = { sumRule: 'exact', partyScheme: 'opaque' }
+/** Nobody confirmed anything, and the distributor has no other month. */
+export const NO_CONFIRMATION: WarningPolicy = {
+  confirmed: [],
+  strict: false,
+  neighbours: async () => ({ same: [], before: null, wasOpened: false }),
+  onUnconfirmed: async () => undefined,
+}
 export const HEADER = 'isrc,right_type,party_id,share\n'
 
 /** The bytes as a stream, cut where told. */

@@ -3,6 +3,7 @@ import { refuse, type SourceRules } from '../../contract/source-refusals.ts'
 import { checkSum } from '../../contract/source-values.ts'
 import type { SortedRows } from './row-table.ts'
 import type { SourceErrors } from './source-errors.ts'
+import type { SourceWarnings } from './source-warnings.ts'
 
 /**
  * The rules that concern rows together: duplicate keys, sums of shares, rows of a track. Errors are at the line of
@@ -17,6 +18,7 @@ export const checkRows = (
   rules: SourceRules,
   trackRowsMax: number,
   errors: SourceErrors,
+  warnings: SourceWarnings,
 ): void => {
   const errorsBefore = errors.total
   let trackStart = 0
@@ -24,7 +26,7 @@ export const checkRows = (
   for (let row = 1; row <= rows.count; row++) {
     const ends = row === rows.count
     if (ends || !rows.continuesGroup(row)) {
-      checkGroup(rows, groupStart, row, decimals, errorsBefore > 0 ? 'at-most' : rules.sumRule, errors)
+      checkGroup(rows, groupStart, row, decimals, errorsBefore > 0 ? 'at-most' : rules.sumRule, errors, warnings)
       groupStart = row
     }
     if (ends || !rows.continuesTrack(row)) {
@@ -44,6 +46,7 @@ const checkGroup = (
   fileDecimals: number,
   sumRule: SourceRules['sumRule'],
   errors: SourceErrors,
+  warnings: SourceWarnings,
 ): void => {
   let units = 0
   let repeated = false
@@ -62,6 +65,7 @@ const checkGroup = (
     errors.add({ rule: refusal.rule, message }, { line: rows.line(row) }, key)
   }
   if (repeated) return
+  warnings.seeSum(units, rows.line(from), () => formatUnits(BigInt(units)))
   const group = { isrc: rows.isrc(from), rightType: rows.rightType(from), units, parties: to - from, fileDecimals }
   const refusal = checkSum(group, sumRule)
   if (refusal !== undefined)

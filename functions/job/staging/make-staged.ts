@@ -1,5 +1,4 @@
 import type { S3Client } from '@aws-sdk/client-s3'
-import { rejectKey } from '../../contract/execution.ts'
 import { Failure } from '../../contract/failures.ts'
 import { type Manifest, manifestKey } from '../../contract/manifest.ts'
 import type { Source, Staged } from '../../contract/messages.ts'
@@ -8,10 +7,12 @@ import { lineAndColumn, type SourceError, type SourceRules } from '../../contrac
 import { type Slice, sliceName } from '../../contract/words.ts'
 import type { StoredProfile } from '../../store/profile.ts'
 import { readChunks, readManifest, stagedDamaged } from '../../store/s3/staged.ts'
-import { openSource, writeRejectReport } from '../../store/s3/uploaded.ts'
+import { openSource } from '../../store/s3/uploaded.ts'
 import { writeStaged } from '../../store/s3/write-staged.ts'
+import { confirmWarnings, type WarningPolicy } from './confirm-warnings.ts'
 import { judgeStaged } from './judge-staged.ts'
 import { type ReadOptions, type ReadResult, readSource } from './read-source.ts'
+import { writeReport } from './report/write-report.ts'
 
 /** Errors repeated in the failure itself; the report holds the others. */
 const ERRORS_SHOWN = 3
@@ -23,6 +24,7 @@ export type StagingContext = {
   readonly rules: SourceRules
   /** How the distributor writes its files; a staged source was read once and for all. */
   readonly profile: StoredProfile
+  readonly policy: WarningPolicy
   /** The execution's name or ARN; it names the report of a refused file. */
   readonly execution: string
   readonly onProgress?: ReadOptions['onProgress']
@@ -49,13 +51,8 @@ type Rejected = Extract<ReadResult, { accepted: false }>
 
 /** Writes the report of a refused source. @returns the failure that names it and repeats its first errors */
 const reject = async (context: StagingContext, read: Read, { facts, rejection }: Rejected): Promise<Failure> => {
-  const { s3, bucket, slice, execution } = context
-  const { key, etag, name } = read
   const { total, errors, stoppedAtLine } = rejection
-  const { distributor, month } = slice
-  const report = rejectKey(slice, execution)
-  const source = { distributor, month, key, etag, execution }
-  await writeRejectReport(s3, bucket, report, { version: 1, ...source, ...facts, ...rejection })
+  const where = await writeReport(context, { ...read, ...facts, ...rejection, warnings: [] })
   const errorsText = counted(total, 'error')
   const found =
     stoppedAtLine === null ? errorsText : `${errorsText} up to line ${count(stoppedAtLine)}, where reading stopped,`
@@ -63,7 +60,22 @@ const reject = async (context: StagingContext, read: Read, { facts, rejection }:
   const more = total > ERRORS_SHOWN ? `; and ${count(total - ERRORS_SHOWN)} more` : ''
   return new Failure(
     'SourceRejected',
-    `${sliceName(slice)}: ${name} has ${found} and nothing was changed: ${shown}${more}. The report is s3://${bucket}/${report}`,
+    `${sliceName(context.slice)}: ${read.name} has ${found} and nothing was changed: ${shown}${more}. The report is ${where}`,
+  )
+}
+
+type Accepted = Extract<ReadResult, { accepted: true }>
+
+/** @throws Failure WarningsUnconfirmed */
+const letThrough = async (
+  context: StagingContext,
+  read: Read,
+  { facts, source, warnings }: Accepted,
+): Promise<void> => {
+  const { digest, rows } = source.manifest
+  const judged = { digest, rows, warnings, etag: read.etag, name: read.name }
+  await confirmWarnings(context.slice, judged, context.policy, (found) =>
+    writeReport(context, { ...read, ...facts, total: 0, errors: [], stoppedAtLine: null, warnings: found }),
   )
 }
 
@@ -79,13 +91,15 @@ const checkStaged = async (digest: string, context: StagingContext): Promise<Sta
   const manifest = await readManifest(s3, bucket, digest)
   const result = await judgeStaged(readChunks(s3, bucket, manifest), rules, { onProgress })
   const key = manifestKey(digest)
-  if (!result.accepted) {
-    const name = `the staged source ${digest}, judged by the distributor's rules of today,`
-    throw await reject(context, { key, etag: '', name }, result)
-  }
+  const name = `the staged source ${digest}, judged by the distributor's rules of today,`
+  const read = { key, etag: '', name }
+  if (!result.accepted) throw await reject(context, read, result)
   const found = result.source.manifest
   const differs = TOTALS.find((total) => found[total] !== manifest[total])
-  if (differs === undefined) return stagedOf(manifest)
+  if (differs === undefined) {
+    await letThrough(context, read, result)
+    return stagedOf(manifest)
+  }
   throw stagedDamaged(key, `promises ${manifest[differs]} as its ${differs}, its objects come to ${found[differs]}`)
 }
 
@@ -94,7 +108,7 @@ const checkStaged = async (digest: string, context: StagingContext): Promise<Sta
  * reads all of a staged source that exists. In both cases every object is there with the right content when it returns.
  * Repeating it reads again and writes only what is missing or damaged.
  *
- * @throws Failure SourceMissing, SourceRejected (after writing the report), StagedSourceDamaged, StorageUnreachable
+ * @throws Failure SourceMissing, SourceRejected and WarningsUnconfirmed (after writing the report), StagedSourceDamaged, StorageUnreachable
  */
 export const makeStaged = async (source: Exclude<Source, { undo: true }>, context: StagingContext): Promise<Staged> => {
   const { s3, bucket, rules, profile: stored } = context
@@ -104,9 +118,11 @@ export const makeStaged = async (source: Exclude<Source, { undo: true }>, contex
     profile: stored.profile,
     onProgress: context.onProgress,
     limits: context.limits ?? {},
+    month: context.slice.month,
   })
-  if (!result.accepted)
-    throw await reject(context, { key: source.key, etag: file.etag, name: nameOf(source.key, stored) }, result)
+  const read = { key: source.key, etag: file.etag, name: nameOf(source.key, stored) }
+  if (!result.accepted) throw await reject(context, read, result)
+  await letThrough(context, read, result)
   const { manifest, body } = result.source
   await writeStaged(s3, bucket, manifest, body)
   return { ...stagedOf(manifest), profile: stored.version }

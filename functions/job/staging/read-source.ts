@@ -20,6 +20,7 @@ import {
   ZIP_ENTRIES_MAX,
 } from '../../contract/source-limits.ts'
 import { type Rejection, refuse, type SourceRules } from '../../contract/source-refusals.ts'
+import type { Warning } from '../../contract/warnings.ts'
 import { checkRows } from './check-rows.ts'
 import { cutChunks, type StagedSource } from './cut-chunks.ts'
 import { recordReader } from './file-records.ts'
@@ -27,6 +28,7 @@ import { RowTable } from './row-table.ts'
 import { SourceErrors } from './source-errors.ts'
 import type { SourceFormat } from './source-format.ts'
 import { SourceReader } from './source-reader.ts'
+import { SourceWarnings } from './source-warnings.ts'
 
 /** The limits of the contract; tests set smaller ones. */
 const READ_LIMITS = {
@@ -58,13 +60,20 @@ export type ReadOptions = {
   readonly profile?: Profile | undefined
   /** Called now and then with the number of records read so far. */
   readonly onProgress?: ((records: number) => void) | undefined
+  /** The month that the file is registered for; where it is not known, a column of months is not compared. */
+  readonly month?: string | undefined
 }
 
 /** What was seen of a file, whether it is accepted or not. */
 type SourceFacts = SourceFormat & { readonly records: number; readonly ignoredColumns: readonly string[] }
 
 export type ReadResult =
-  | { readonly accepted: true; readonly facts: SourceFacts; readonly source: StagedSource }
+  | {
+      readonly accepted: true
+      readonly facts: SourceFacts
+      readonly source: StagedSource
+      readonly warnings: readonly Warning[]
+    }
   | { readonly accepted: false; readonly facts: SourceFacts; readonly rejection: Rejection }
 
 /**
@@ -83,9 +92,10 @@ export const readSource = async (
   const limits = { ...READ_LIMITS, ...options.limits }
   const format: SourceFormat = { compressed: false, encoding: 'ascii' }
   const errors = new SourceErrors(limits.errorsMax, limits.errorsCountedMax)
-  const table = new RowTable(limits.distinctMax)
+  const warnings = new SourceWarnings(options.month)
+  const table = new RowTable(limits.distinctMax, (name, example) => warnings.add(name, example))
   const profile = options.profile ?? CANONICAL
-  const reader = new SourceReader(rules, limits.rowsMax, table, errors, profile)
+  const reader = new SourceReader(rules, limits.rowsMax, table, errors, warnings, profile)
   const iterator = input[Symbol.asyncIterator]()
   const watched = async function* (): AsyncGenerator<Buffer> {
     for await (const chunk of { [Symbol.asyncIterator]: () => iterator }) {
@@ -104,9 +114,12 @@ export const readSource = async (
   // Of a file that was not read to its end, sums and repetitions say nothing that its sender does not know by then.
   if (errors.stoppedAtLine !== null) return { accepted: false, facts, rejection: errors.rejection() }
   const rows = table.sorted()
-  checkRows(rows, table.decimals, rules, limits.trackRowsMax, errors)
+  checkRows(rows, table.decimals, rules, limits.trackRowsMax, errors, warnings)
+  // The cause of a thousand sums that are refused, said once and first.
+  if (errors.total > 0 && rules.sumRule === 'exact' && warnings.areFractions)
+    errors.add(refuse('shares-as-fractions', 'the file'), { line: null, field: 'share' }, '')
   if (errors.total > 0) return { accepted: false, facts, rejection: errors.rejection() }
-  return { accepted: true, facts, source: cutChunks(rows, limits.chunkRowsMax) }
+  return { accepted: true, facts, source: cutChunks(rows, limits.chunkRowsMax), warnings: warnings.warnings() }
 }
 
 /** What `validateFile` says about a good file. */

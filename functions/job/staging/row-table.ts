@@ -1,6 +1,8 @@
 import type { Rows } from '../../contract/row-format.ts'
 import { DISTINCT_VALUES_MAX } from '../../contract/source-limits.ts'
 import type { RowValues } from '../../contract/source-values.ts'
+import { suspectId } from '../../contract/suspect-ids.ts'
+import type { WarningExample, WarningName } from '../../contract/warnings.ts'
 import { isrcNumber, isrcText } from './isrc-number.ts'
 import { sortOrder } from './sort-order.ts'
 
@@ -9,6 +11,8 @@ class StringPool {
   #last = { text: '', number: 0 }
   readonly #texts: string[] = []
   readonly #numbers = new Map<string, number>()
+  /** The texts that a tool seems to have made: each is looked at once, however many rows have it. */
+  readonly suspects = new Map<number, WarningName>()
 
   get count(): number {
     return this.#texts.length
@@ -22,6 +26,8 @@ class StringPool {
     if (known === undefined) {
       this.#numbers.set(text, number)
       this.#texts.push(text)
+      const suspect = suspectId(text)
+      if (suspect !== undefined) this.suspects.set(number, suspect)
     }
     this.#last = { text, number }
     return number
@@ -54,6 +60,9 @@ export type SortedRows = Rows & {
 
 const ROWS_INITIAL = 1_024
 
+/** Told of each row with an id that a tool seems to have made. */
+type OnSuspect = (name: WarningName, example: WarningExample) => void
+
 /**
  * The rows of one file in memory: 32 bytes each, sort included, plus each distinct right type and party once. An object
  * per row would take several times as much, and tens of millions of rows have to fit into one Lambda.
@@ -71,9 +80,11 @@ export class RowTable {
   readonly #rightTypePool = new StringPool()
   readonly #partyPool = new StringPool()
   readonly #distinctMax: number
+  readonly #onSuspect: OnSuspect
 
-  constructor(distinctMax: number = DISTINCT_VALUES_MAX) {
+  constructor(distinctMax: number = DISTINCT_VALUES_MAX, onSuspect: OnSuspect = () => undefined) {
     this.#distinctMax = distinctMax
+    this.#onSuspect = onSuspect
   }
 
   /** The column that has more different values than a file may have; nothing may be added then. */
@@ -86,12 +97,21 @@ export class RowTable {
     const row = this.count
     if (row === this.#isrcs.length) this.#grow()
     this.#isrcs[row] = isrcNumber(isrc)
-    this.#rightTypes[row] = this.#rightTypePool.numberOf(right_type)
-    this.#parties[row] = this.#partyPool.numberOf(party_id)
+    const rightTypeNumber = this.#rightTypePool.numberOf(right_type)
+    const partyNumber = this.#partyPool.numberOf(party_id)
+    this.#rightTypes[row] = rightTypeNumber
+    this.#parties[row] = partyNumber
+    this.#see(this.#rightTypePool, rightTypeNumber, 'right_type', right_type, line)
+    this.#see(this.#partyPool, partyNumber, 'party_id', party_id, line)
     this.#units[row] = share.units
     this.#lines[row] = line
     this.decimals = Math.max(this.decimals, share.decimals)
     this.count += 1
+  }
+
+  #see({ suspects }: StringPool, number: number, field: string, value: string, line: number): void {
+    const name = suspects.size === 0 ? undefined : suspects.get(number)
+    if (name !== undefined) this.#onSuspect(name, { line, field, value })
   }
 
   /**

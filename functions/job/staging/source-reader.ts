@@ -1,5 +1,5 @@
 import { explained } from '../../contract/foreign-text.ts'
-import { CANONICAL, type Profile } from '../../contract/profile.ts'
+import { CANONICAL, headerName, type Profile } from '../../contract/profile.ts'
 import {
   type Refusal,
   refuse,
@@ -14,6 +14,7 @@ import { EndOfReading } from './record-reader.ts'
 import type { RowTable } from './row-table.ts'
 import type { CellKind } from './sheet/cell-value.ts'
 import type { SourceErrors } from './source-errors.ts'
+import type { SourceWarnings } from './source-warnings.ts'
 
 type Record = { readonly fields: string[]; readonly line: number; readonly kinds: readonly CellKind[] | undefined }
 
@@ -33,18 +34,23 @@ export class SourceReader {
   readonly #rowsMax: number
   readonly #table: RowTable
   readonly #errors: SourceErrors
+  readonly #warnings: SourceWarnings
+  /** A column that names the month of each row. */
+  #month: { readonly place: number; readonly name: string } | undefined
 
   constructor(
     rules: SourceRules,
     rowsMax: number,
     table: RowTable,
     errors: SourceErrors,
+    warnings: SourceWarnings,
     profile: Profile = CANONICAL,
   ) {
     this.#rules = rules
     this.#rowsMax = rowsMax
     this.#table = table
     this.#errors = errors
+    this.#warnings = warnings
     this.#profile = profile
     this.#search = new HeaderSearch(profile, errors)
   }
@@ -58,6 +64,7 @@ export class SourceReader {
     const header = this.#header
     if (header === undefined) {
       this.#header = this.#search.look(fields, line)
+      if (this.#header !== undefined) this.#month = this.#warnings.monthColumn(fields.map(headerName))
       return
     }
     const { rowsAfterData } = this.#profile
@@ -115,6 +122,7 @@ export class SourceReader {
     if (isWhole(read)) {
       if (!isStored) return
       this.#table.add(read, line)
+      if (this.#month !== undefined) this.#warnings.seeMonth(fields[this.#month.place] ?? '', line, this.#month.name)
       if (this.#table.overfull !== undefined) this.#refuseDistinct(this.#table.overfull, line, places)
       return
     }

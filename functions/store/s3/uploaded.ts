@@ -1,6 +1,6 @@
 import type { S3Client } from '@aws-sdk/client-s3'
 import { Failure } from '../../contract/failures.ts'
-import { isMissing, type OpenObject, openObject, putObject } from './objects.ts'
+import { isMissing, type OpenObject, openObject } from './objects.ts'
 
 /**
  * Opens the uploaded file. One GetObject answers with one version of the object, so what is read is never a mixture of
@@ -16,9 +16,4 @@ export const openSource = async (s3: S3Client, bucket: string, key: string): Pro
     const message = `There is no file ${key} in the bucket ${bucket}; upload it, or name another key.`
     throw new Failure('SourceMissing', message, { cause: error })
   }
-}
-
-/** @throws Failure StorageUnreachable */
-export const writeRejectReport = async (s3: S3Client, bucket: string, key: string, report: unknown): Promise<void> => {
-  await putObject(s3, bucket, key, `${JSON.stringify(report, null, 2)}\n`, 'application/json')
 }

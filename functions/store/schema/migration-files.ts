@@ -8,4 +8,5 @@ export const MIGRATIONS = [
   '003-audit.sql',
   '004-foreign-rules.sql',
   '005-profile.sql',
+  '006-warned-files.sql',
 ] as const

@@ -10,6 +10,7 @@ import { type Html, short } from '../parts/format.ts'
 import type { KeptPlan } from '../parts/plans.ts'
 import type { Words } from '../words/en.ts'
 import { banner, csrfField, type Page, type View } from './layout.ts'
+import { acceptBoxes, warningsPanel } from './warnings.ts'
 
 /** What the file holds and what a start would change; below it the form that starts. `problem`: why it came back. */
 export const planPage = (view: View, id: string, { plan, kind }: KeptPlan, problem: string | null): Page => {
@@ -26,6 +27,7 @@ export const planPage = (view: View, id: string, { plan, kind }: KeptPlan, probl
       ${accepted ? '' : banner('bad', `${words.problemRejected}. ${words.untouched}`)}
       ${rejection === null ? '' : rejectionTable(words, rejection)}
       <div class="columns">${filePanel(words, plan)}${accepted ? differencePanel(words, plan) : ''}</div>
+      ${warningsPanel(words, plan)}
       ${accepted ? confirmForm(view, id, kind, plan) : html`<p><a class="button main" href="/start?distributor=${plan.distributor}&month=${plan.month}">${words.startTitle}</a></p>`}`,
   }
 }
@@ -86,6 +88,7 @@ const confirmForm = (view: View, id: string, kind: KeptPlan['kind'], plan: Start
     ${continues === null ? '' : banner('note', words.continues(continues.job, continues.state))}
     ${blockedBy === null ? '' : html`${banner('note', words.blockedBy(blockedBy.job, blockedBy.state))}${tick('supersede', words.supersede)}`}
     ${alreadyRegistered ? html`${banner('note', words.alreadyRegistered)}${tick('force', words.force)}` : ''}
+    ${acceptBoxes(words, plan)}
     ${joins === null ? tick('wait', words.waitForLock) : ''}
     <label class="field">${words.reason}<input name="why" maxlength="500" autocomplete="off"></label>
     ${

@@ -1,11 +1,13 @@
 import { type Remedy, remedyText } from '../../../functions/contract/remedies.ts'
 import { duration } from '../../format/duration.ts'
+import { fileWordsEn } from './file-words.ts'
 
 /**
  * Every word of the console, in English. States, failure names and ids are not here: they are the same in any language,
  * so that an operator can search for what they read.
  */
 export const en = {
+  ...fileWordsEn,
   // --- frame
   skip: 'Skip to the content',
   overview: 'Overview',
@@ -180,13 +182,6 @@ export const en = {
   startNow: 'Start',
   undoNow: 'Undo now',
   join: 'Join the run',
-  errorsShown: (shown: string, total: string) => `The first ${shown} of ${total} errors`,
-  errorsStopped: (line: string) => `There are more: reading stopped at line ${line}.`,
-  line: 'Line',
-  column: 'Column',
-  value: 'Value',
-  rule: 'Rule',
-  problem: 'What is wrong',
   // --- notices
   noticeStarted: 'Started.',
   noticeJoined: 'This run was already going on. You joined it, and nothing new was started.',

@@ -1,9 +1,11 @@
 import { durationIn } from '../../format/duration.ts'
 import type { Words } from './en.ts'
+import { fileWordsKo } from './file-words.ts'
 import { remedyKo } from './remedies-ko.ts'
 
 /** The same in polite business Korean. The type makes a missing or misspelt word a compile error. */
 export const ko: Words = {
+  ...fileWordsKo,
   // --- frame
   skip: '본문으로 건너뛰기',
   overview: '전체 현황',
@@ -178,13 +180,6 @@ export const ko: Words = {
   startNow: '시작',
   undoNow: '되돌리기 실행',
   join: '실행에 합류',
-  errorsShown: (shown, total) => `오류 ${total}건 중 처음 ${shown}건`,
-  errorsStopped: (line) => `오류가 더 있습니다. ${line}번째 줄에서 읽기를 멈췄습니다.`,
-  line: '줄',
-  column: '열',
-  value: '값',
-  rule: '규칙',
-  problem: '문제',
   // --- notices
   noticeStarted: '시작했습니다.',
   noticeJoined: '이미 진행 중인 실행에 합류했습니다. 새 실행은 시작하지 않았습니다.',

@@ -31,6 +31,8 @@ const ADVICE_KO: Readonly<Record<FailureName | EndName, string>> = {
   UnknownDistributor: '유통사 코드를 확인해 주십시오. 대소문자를 구분하며, 새 유통사는 첫 파일 전에 추가해야 합니다',
   SourceMissing: '파일이 버킷에 없습니다. 파일이 있는 곳에서 다시 시작해 주십시오',
   SourceRejected: '아무것도 변경되지 않았습니다. 파일을 고친 뒤 다시 시작해 주십시오',
+  WarningsUnconfirmed:
+    '아무것도 변경되지 않았습니다. 파일이 맞는지 확인해 주십시오. 계획이 각 경고를 보여 주고 확인을 요청합니다',
   NothingToUndo: '이전에 등록된 세트가 없습니다. 현재 상태를 확인해 주십시오',
   PlanMoved: '아무것도 변경되지 않았습니다. 새 계획을 확인한 뒤 다시 시작해 주십시오',
   StagedSourceDamaged: '그 세트의 원본 파일로 다시 시작해 주십시오. 없어진 부분이 새로 기록됩니다',

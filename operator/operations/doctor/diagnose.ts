@@ -10,6 +10,7 @@ import { overtakenFindings } from './overtaken.ts'
 import { rowFindings } from './rows.ts'
 import { stagedFindings } from './staged.ts'
 import { toldFindings } from './told-and-not-held.ts'
+import { warnedFindings } from './warned.ts'
 
 /** A check that could not be made is a finding itself: silence must not pass for health. */
 const unreachable = (service: string, error: unknown): Finding => ({
@@ -67,6 +68,7 @@ const findingsOf = async (clients: Clients, checks: Checks, runs: readonly Run[]
     ...databaseFindings(checks),
     ...lockFindings(checks, runs),
     ...eventFindings(checks),
+    ...warnedFindings(checks),
     ...parts.flatMap(({ answer, findings }) => answer ?? findings),
   ]
 }

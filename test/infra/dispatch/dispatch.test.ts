@@ -30,6 +30,8 @@ const PLAN: PlanMonthOutput = {
   already: [],
   left: [],
   leftCount: 0,
+  warned: [],
+  warnedCount: 0,
   missing: [],
   missingCount: 0,
 }

@@ -4,6 +4,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { PlanMonthOutput } from '../../../functions/contract/month-messages.ts'
 import { planMonth } from '../../../functions/job/plan-month.ts'
 import { putDistributor } from '../../../functions/store/distributor.ts'
+import { listObjects } from '../../../functions/store/s3/objects.ts'
+import { writeWarned } from '../../../functions/store/warned.ts'
 import { s3ClientOf, useBucket } from '../../support/bucket.ts'
 import { testContext } from '../../support/test-context.ts'
 import { useTestDatabase } from '../../support/test-database.ts'
@@ -49,6 +51,8 @@ describe('the plan of a month', () => {
       already: [],
       left: [],
       leftCount: 0,
+      warned: [],
+      warnedCount: 0,
       missing: [
         {
           distributor: 'CANTATA',
@@ -64,6 +68,24 @@ describe('the plan of a month', () => {
     const { month, starts } = await plan({ month: '2026-09' })
     expect([month, starts]).toMatchObject(['2026-09', [{ distributor: 'DUET', ending: 'csv' }]])
   })
+})
+
+test('a delivery that was refused for its warnings waits for a person; another delivery of it is started', async () => {
+  const [month, distributor] = ['2026-08', 'ARIA']
+  const key = `incoming/${distributor}/${month}.csv`
+  await put(key, 'first')
+  const [object] = await listObjects(s3(), BUCKET, key)
+  const [row] = await db.outside.rows<{ id: number }>('select id from distributor where code = ?', [distributor])
+  const warnings = [{ name: 'fractions', count: 1_600 } as const]
+  const refused = { key, etag: object?.etag ?? '', digest: 'ab'.repeat(32), execution: 'run', warnings }
+  await writeWarned(db.outside, { distributorId: row?.id ?? 0, distributor, month }, refused)
+  expect(await plan({ month })).toMatchObject({
+    starts: [],
+    warned: [{ distributor, reason: `warnings of ${key}: fractions (1,600)` }],
+    warnedCount: 1,
+  })
+  await put(key, 'second')
+  expect(await plan({ month })).toMatchObject({ starts: [{ distributor }], warned: [], warnedCount: 0 })
 })
 
 describe('an S3 that is busy or away', () => {

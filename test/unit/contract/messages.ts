@@ -32,6 +32,8 @@ export const month = {
   already: [{ distributor: 'BALLAD', job: 12 }],
   left: [{ distributor: 'CANTATA', reason: 'job 13, requested by kim, REGISTERED at 2026-11-10T02:00:00.000Z' }],
   leftCount: 1,
+  warned: [{ distributor: 'ETUDE', reason: 'warnings of incoming/ETUDE/2026-10.csv: fractions (3)' }],
+  warnedCount: 1,
   missing: [{ distributor: 'DUET', reason: 'no file' }],
   missingCount: 1,
 }

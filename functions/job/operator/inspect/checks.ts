@@ -9,6 +9,7 @@ import type { SeenLock } from '../../../store/lock/inspect.ts'
 import { reading, statement } from '../../../store/mysql/transaction.ts'
 import type { Reader } from '../../../store/mysql/tx.ts'
 import { databaseCheck, refusedCheck, unpublishedCheck } from '../../../store/schema/health.ts'
+import { warnedFiles } from '../../../store/warned.ts'
 import type { TaskContext } from '../../task.ts'
 import { lockReport, type SeenLocks, seeLocks } from './locks.ts'
 import { type MonthRange, newestOf } from './slices.ts'
@@ -34,6 +35,7 @@ export const checks = async (context: TaskContext, range: MonthRange): Promise<C
     refusedEvents: await refusedCheck(reader),
     open: await openJobs(reader, OPEN_JOBS_SHOWN),
     newest: await newestOf(reader, range),
+    warned: await warnedFiles(reader, range),
   }))
   const lockOf = lookup(asked, before)
   return {
@@ -50,6 +52,7 @@ export const checks = async (context: TaskContext, range: MonthRange): Promise<C
     strayLocks: await strayLocks(context, asked, before, [...seen.open, ...seen.newest]),
     unpublished: seen.unpublished,
     refusedEvents: seen.refusedEvents,
+    warned: seen.warned,
     registered: seen.newest.filter(({ state }) => state === 'REGISTERED').map(registeredLine),
   }
 }

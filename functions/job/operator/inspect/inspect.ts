@@ -4,6 +4,7 @@ import type { InspectReply } from '../../../contract/reports.ts'
 import { auditLines } from '../../../store/audit.ts'
 import { allDistributors, findDistributor } from '../../../store/distributor.ts'
 import { reading } from '../../../store/mysql/transaction.ts'
+import { neighboursOf } from '../../../store/neighbours.ts'
 import { profileReport } from '../../../store/profile.ts'
 import { totalsOf } from '../../../store/share-ratio.ts'
 import type { TaskContext } from '../../task.ts'
@@ -36,6 +37,11 @@ export const inspect = async (
       return await reading(database, async (reader) => {
         const { id } = await findDistributor(reader, input.distributor)
         return await totalsOf(reader, { ...input, distributorId: id })
+      })
+    case 'neighbours':
+      return await reading(database, async (reader) => {
+        const { id } = await findDistributor(reader, input.distributor)
+        return await neighboursOf(reader, { ...input, distributorId: id }, input.digest)
       })
     case 'distributors':
       return await reading(database, (reader) => allDistributors(reader))

@@ -13,7 +13,8 @@ import type { Input } from './input.ts'
 export const record = async ({ database }: TaskContext, input: Input<'record'>): Promise<Recorded> =>
   await audited(database, async (tx) => {
     await findDistributor(tx, input.distributor)
-    const { caller, why, what: action, distributor, month, execution, source } = input
-    const line = await writeAudit(tx, { caller, why, action, distributor, month, execution, detail: { source } })
+    const { caller, why, what: action, distributor, month, execution, source, confirmed } = input
+    const detail = { source, ...(confirmed && { confirmed: confirmed.join(', ') }) }
+    const line = await writeAudit(tx, { caller, why, action, distributor, month, execution, detail })
     return { line, result: { id: line } }
   })

@@ -9,12 +9,12 @@ import { makeStaged } from '../../../../functions/job/staging/make-staged.ts'
 import { RowTable } from '../../../../functions/job/staging/row-table.ts'
 import { findHoles, readChunks, requireObjects } from '../../../../functions/store/s3/staged.ts'
 import { writeStaged } from '../../../../functions/store/s3/write-staged.ts'
-
+import { failureOf, useBucket } from '../../../support/bucket.ts'
 /*
  * A staged source whose objects are lost, cut or changed under a manifest that is whole: found on every way to it, named,
  * and closed by staging the same rows again.
  */
-import { failureOf, useBucket } from '../../../support/bucket.ts'
+import { NO_CONFIRMATION } from '../../../support/staging.ts'
 
 const BUCKET = 'sharelock-holes'
 const CHUNKS = 9
@@ -43,6 +43,7 @@ const context = (rules = AT_MOST) => ({
   slice: { distributorId: 1, distributor: 'ARIA', month: '2026-10' },
   rules,
   profile: { version: 0, profile: CANONICAL },
+  policy: NO_CONFIRMATION,
   execution: 'holes',
 })
 

@@ -7,7 +7,7 @@ import { makeStaged } from '../../../../functions/job/staging/make-staged.ts'
 import { readManifest } from '../../../../functions/store/s3/staged.ts'
 import { openSource } from '../../../../functions/store/s3/uploaded.ts'
 import { failureOf, useBucket } from '../../../support/bucket.ts'
-import { AT_MOST, EXACT, HEADER } from '../../../support/staging.ts'
+import { AT_MOST, EXACT, HEADER, NO_CONFIRMATION } from '../../../support/staging.ts'
 
 const BUCKET = 'sharelock-stage'
 const SLICE = { distributorId: 1, distributor: 'ARIA', month: '2026-10' }
@@ -17,7 +17,7 @@ const STAGED = 'KRA012600001\tP\tA\t50.000000\nKRA012600001\tP\tB\t50.000000\nKR
 const sha256 = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex')
 const { s3, put, get, keys } = useBucket(BUCKET)
 const context = (execution: string, rules = AT_MOST) => ({
-  ...{ s3: s3(), bucket: BUCKET, slice: SLICE, rules, execution },
+  ...{ s3: s3(), bucket: BUCKET, slice: SLICE, rules, policy: NO_CONFIRMATION, execution },
   profile: { version: 0, profile: CANONICAL },
 })
 
@@ -51,9 +51,9 @@ describe('makeStaged', () => {
   })
 
   test('writes nothing where the same content is staged already, and only what is missing where it has a hole', async () => {
-    await put('incoming/once.csv', `${HEADER}KRA012600009,P,A,1\n`)
+    await put('incoming/once.csv', `${HEADER}KRA012600009,P,A,10\n`)
     const { digest } = await makeStaged({ key: 'incoming/once.csv' }, context('one'))
-    await put('incoming/again.csv', `share,isrc,party_id,right_type\r\n1.0,KR-A01-26-00009,A,p\r\n`)
+    await put('incoming/again.csv', `share,isrc,party_id,right_type\r\n10.0,KR-A01-26-00009,A,p\r\n`)
     const written = async (): Promise<string[]> => {
       const send = vi.spyOn(s3(), 'send')
       expect((await makeStaged({ key: 'incoming/again.csv' }, context('two'))).digest).toBe(digest)
@@ -64,7 +64,7 @@ describe('makeStaged', () => {
     expect(await written()).toEqual([])
     await s3().send(new DeleteObjectCommand({ Bucket: BUCKET, Key: chunkKey(digest, 0) }))
     expect(await written()).toEqual([chunkKey(digest, 0)])
-    expect((await get(chunkKey(digest, 0))).toString()).toBe('KRA012600009\tP\tA\t1.000000\n')
+    expect((await get(chunkKey(digest, 0))).toString()).toBe('KRA012600009\tP\tA\t10.000000\n')
     await s3().send(new DeleteObjectCommand({ Bucket: BUCKET, Key: manifestKey(digest) }))
     expect(await written()).toEqual([manifestKey(digest)])
   })
@@ -105,7 +105,9 @@ describe('makeStaged', () => {
       const failure = await failureOf(makeStaged({ key: 'incoming/empty.csv' }, context('empty-run')))
       expect(failure.message).toContain('has 1 error and nothing was changed: the file has no row of shares.')
     }
-    expect(await keys('rejected/ARIA/2026-10/empty-run')).toEqual(['rejected/ARIA/2026-10/empty-run.json'])
+    expect(await keys('rejected/ARIA/2026-10/empty-run')).toEqual(
+      ['csv', 'html', 'json'].map((form) => `rejected/ARIA/2026-10/empty-run.${form}`),
+    )
   })
 
   test('of a file that is not there says so', async () => {

@@ -9,7 +9,7 @@ import { makeStaged } from '../../../../functions/job/staging/make-staged.ts'
 import { readManifest } from '../../../../functions/store/s3/staged.ts'
 import { openSource } from '../../../../functions/store/s3/uploaded.ts'
 import { failureOf, s3ClientOf, useBucket } from '../../../support/bucket.ts'
-import { AT_MOST, HEADER } from '../../../support/staging.ts'
+import { AT_MOST, HEADER, NO_CONFIRMATION } from '../../../support/staging.ts'
 
 const BUCKET = 'sharelock-stage'
 const SLICE = { distributorId: 1, distributor: 'ARIA', month: '2026-10' }
@@ -17,7 +17,7 @@ const GOOD = `${HEADER}KRA012600002,P,A,100\nKRA012600001,P,B,50\nKRA012600001,P
 
 const { s3 } = useBucket(BUCKET)
 const context = (execution: string, rules = AT_MOST) => ({
-  ...{ s3: s3(), bucket: BUCKET, slice: SLICE, rules, execution },
+  ...{ s3: s3(), bucket: BUCKET, slice: SLICE, rules, policy: NO_CONFIRMATION, execution },
   profile: { version: 0, profile: CANONICAL },
 })
 

@@ -1,0 +1,59 @@
+import type { FileReport } from '../../../contract/file-report.ts'
+import { visible } from '../../../contract/visible.ts'
+import { koreanOf } from './korean.ts'
+
+const COLUMNS = ['kind', 'name', 'line', 'column', 'field', 'value', 'count', 'message', 'message_ko'] as const
+type Line = Readonly<Record<(typeof COLUMNS)[number], string | number | null>>
+
+/** What a spreadsheet takes for the beginning of a formula, blanks before it included. */
+const FORMULA = /^[\s\ufeff]*[=+\-@|%]/
+
+/**
+ * A value as text: what would be a formula begins with an apostrophe, which spreadsheets take for "this is text". What is not
+ * visible is shown by its code point, a line break too, so that a record is one line.
+ */
+const cell = (value: string | number | null): string => {
+  if (value === null) return ''
+  if (typeof value === 'number') return String(value)
+  const text = visible(value)
+  return `"${(FORMULA.test(value) || FORMULA.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`
+}
+
+/** A byte order mark, by which spreadsheets know UTF-8, and lines that end as RFC 4180 has it. */
+const written = (lines: readonly Line[]): string =>
+  `\ufeff${[COLUMNS.join(','), ...lines.map((line) => COLUMNS.map((column) => cell(line[column])).join(','))].join('\r\n')}\r\n`
+
+/** A report for a spreadsheet: one line for each error that was kept, and for each example of a warning. */
+export const csvReport = ({ errors, total, warnings }: FileReport): string => {
+  const none = { line: null, column: null, field: null, value: null }
+  const more = total - errors.length
+  return written([
+    ...errors.map((error): Line => {
+      const { rule: name, line, column, field, value, message } = error
+      return { kind: 'error', name, line, column, field, value, count: null, message, message_ko: koreanOf(name) }
+    }),
+    ...(more > 0
+      ? [
+          {
+            ...{ kind: 'error', name: 'more', ...none, count: more },
+            message: `${more} more errors are not listed`,
+            message_ko: `오류 ${more}건이 더 있습니다`,
+          },
+        ]
+      : []),
+    ...warnings.flatMap(({ name, count, message, examples }): Line[] => {
+      const said = { kind: 'warning', name, message: `The file ${message}`, message_ko: koreanOf(name) }
+      const [first = { line: null, field: null, value: '' }, ...others] = examples
+      const place = (example: typeof first) => ({
+        line: example.line,
+        column: null,
+        field: example.field,
+        value: example.value,
+      })
+      return [
+        { ...said, ...place(first), count },
+        ...others.map((other) => ({ ...said, ...place(other), count: null })),
+      ]
+    }),
+  ])
+}
