@@ -10,14 +10,10 @@ const whole = (value: number): string => count(Math.round(value))
 const seconds = (value: number): string => (value < 120 ? `${whole(value)} s` : `${whole(value / 60)} min`)
 const percent = (share: number): string => `${(share * 100).toLocaleString('en', { maximumSignificantDigits: 3 })} %`
 
-/** A table with its columns lined up, numbers to the right, as the formatter of this project wants it. */
+/** A table with numbers to the right. */
 const table = (head: string[], rows: string[][]): string => {
-  const isText = head.map((name, index) => index === 0 || name === TURN)
-  const widths = head.map((_, index) => Math.max(3, ...[head, ...rows].map((cells) => cells[index]?.length ?? 0)))
-  const line = (cells: string[]): string =>
-    `| ${cells.map((cell, index) => (isText[index] ? cell.padEnd(widths[index] ?? 0) : cell.padStart(widths[index] ?? 0))).join(' | ')} |`
-  const rule = widths.map((width, index) => (isText[index] ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`))
-  return [head, rule, ...rows].map(line).join('\n')
+  const rule = head.map((name, index) => (index === 0 || name === TURN ? '---' : '--:'))
+  return [head, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
 const FIGURES: readonly (readonly [string, (cost: RunCost) => string])[] = [

@@ -37,23 +37,6 @@ export const ASSUMED = {
 /** Rows per second that the storage takes, over all lanes and jobs. */
 export const STORAGE_ROWS_PER_S = ASSUMED.storageBytesPerS / (ASSUMED.writeFactor * ASSUMED.stagedRowBytes)
 
-export type RunCost = {
-  readonly rows: number
-  readonly chunks: number
-  readonly itemsPerPhase: number
-  readonly chunksPerItem: number
-  readonly transitions: number
-  readonly events: number
-  readonly requests: number
-  readonly gbSeconds: number
-  readonly puts: number
-  readonly stageS: number
-  readonly itemS: number
-  readonly runS: number
-  readonly stagingMb: number
-  readonly usd: number
-}
-
 /** States of an undisturbed run outside its Maps, transitions into each; and those of one Map item. */
 const PLAIN_STATES = 6 + 3 + 3 + 3
 /** Of these, the Lambda tasks: the others are two Passes, a Choice, a Succeed and the two Maps. */
@@ -66,7 +49,7 @@ const EVENTS_PER_ITEM = 7
 const gb = (task: TaskName): number => TASKS[task].memoryMb / 1_024
 
 /** A run that replaces `rows` rows by as many, undisturbed. */
-export const runCost = (rows: number, lanes: number): RunCost => {
+export const runCost = (rows: number, lanes: number) => {
   const chunks = Math.ceil(rows / CHUNK_ROWS_MAX)
   const items = planItems(Array.from({ length: chunks }, (_, number) => number))
   const chunksPerItem = Math.max(...items.map(({ from, to }) => to - from + 1))
@@ -98,6 +81,8 @@ export const runCost = (rows: number, lanes: number): RunCost => {
       gbSeconds * ASSUMED.gbSecondUsd + transitions * ASSUMED.transitionUsd + (puts / 1_000) * ASSUMED.thousandPutsUsd,
   }
 }
+
+export type RunCost = Readonly<ReturnType<typeof runCost>>
 
 /** How much of a limit the run takes; above 1 it does not fit. `turn` says what moves it. */
 export type Use = { readonly limit: string; readonly share: number; readonly turn: string }
