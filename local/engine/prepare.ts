@@ -37,7 +37,7 @@ const prepareState = (name: string, state: State, onEnter: (container: string) =
         ? (fields.Branches as States[]).map((branch) => prepareStates(branch, onEnter))
         : prepareStates((fields.ItemProcessor ?? fields.Iterator) as States, onEnter)
     // The runner reads this field once per entry of the state, before it starts the first item: the only moment at
-    // which one entry can be told from the next.
+    // which one entry can be told from the next. See decisions.md, "A getter marks the entry of a Map".
     Object.defineProperty(fields, field, {
       enumerable: true,
       get: () => {
