@@ -10,7 +10,7 @@ import { afterAll, expect, test } from 'vitest'
  * outside the commands: SHARELOCK_TESTS names the tests of the project's form, for the whole suite has this very test in
  * it and takes its time; and CHROMIUM names a program, so that no browser is installed for tests that open none.
  */
-const ROOT = join(import.meta.dirname, '..', '..')
+const ROOT = join(import.meta.dirname, '..', '..', '..')
 const folder = mkdtempSync(join(tmpdir(), 'sharelock-build-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 

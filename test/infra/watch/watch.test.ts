@@ -93,7 +93,9 @@ describe('the metrics', () => {
     .map((file) => readFileSync(`functions/${file}`, 'utf8'))
   const emitted = new Set(
     sources.flatMap((text) =>
-      [...text.matchAll(/'((?:lock|chunk|fence|job|outbox|month)(?:\.[a-z]+)+)'/g)].map((match) => match[1] ?? ''),
+      [...text.matchAll(/'((?:lock|chunk|fence|job|outbox|month|source)(?:\.[a-z]+)+)'/g)].map(
+        (match) => match[1] ?? '',
+      ),
     ),
   )
 
