@@ -6,6 +6,7 @@ import { lookAt } from './operations/look.ts'
 import { OperationError } from './operations/operation-error.ts'
 import type { Operations } from './operations/operations.ts'
 import { openJobOf, planStart, planUndo } from './operations/plan.ts'
+import { reportOf } from './operations/report.ts'
 import { describeRun, executionArnOf, runningOf } from './operations/runs.ts'
 import { Speeds } from './operations/speed.ts'
 import { resume, start } from './operations/start.ts'
@@ -78,6 +79,7 @@ export const createOperations = (env: OperationsEnvironment): Operations => {
     profile: (distributor, version) => inspect({ question: 'profile', distributor, version }),
     setProfile: async (distributor, profile, why) =>
       operate({ action: 'set-profile', caller: await identity(), why, distributor, profile }),
+    report: (slice, form, execution) => reportOf(clients, slice, form, execution),
     doctor: (from, to) => diagnose(clients, from, to),
     audit: (filter) => inspect({ question: 'audit', ...filter }),
   }

@@ -2,7 +2,9 @@ import { type Command, Option } from 'commander'
 import { count, counted } from '../../functions/contract/numbers.ts'
 import { PARTY_SCHEMES, type PartyScheme, SUM_RULES, type SumRule } from '../../functions/contract/words.ts'
 import { OPERATION_ERRORS, OperationError } from '../operations/operation-error.ts'
+import type { Validation } from '../operations/start-plan.ts'
 import { acting, monthOf } from './command-context.ts'
+import { FORMS, saveReport } from './report.ts'
 import {
   ERRORS_SHOWN,
   formatText,
@@ -18,6 +20,7 @@ type Options = {
   readonly errors: string
   readonly month?: string
   readonly strict?: boolean
+  readonly report?: string
 }
 
 export const addValidate = (program: Command): void => {
@@ -35,17 +38,19 @@ export const addValidate = (program: Command): void => {
     .option('--errors <count>', 'errors to show', String(ERRORS_SHOWN))
     .option('-m, --month <month>', 'the month that the file is for: a column that names another one is a warning')
     .option('--strict', 'refuse a file with warnings')
+    .option('--report <path>', 'write errors and warnings to a new file that ends with .csv, .html or .json')
     .addHelpText(
       'after',
       '\nExamples:\n  sharelock validate shares.csv\n  sharelock validate shares.csv.gz --sum-rule exact --party-scheme ipi',
     )
     .action(
-      acting(async ({ out }, file: string, { errors, month, strict, ...rules }: Options) => {
+      acting(async ({ out }, file: string, { errors, month, strict, report, ...rules }: Options) => {
         if (!/^\d{1,3}$/.test(errors)) throw new OperationError('Usage', '--errors is a number up to 999.')
         const { validatePath } = await import('../operations/validate.ts')
         const onRows = (rows: number) => out.draw(`${file}: ${count(rows)} rows read`)
         const forMonth = month === undefined ? undefined : monthOf(month)
         const validation = await validatePath(file, { rules, month: forMonth }, onRows)
+        if (report !== undefined) await writeLocalReport(report, file, forMonth, validation)
         out.document({ file, ...validation })
         const { rejection, warnings } = validation
         if (rejection === null) {
@@ -63,4 +68,14 @@ export const addValidate = (program: Command): void => {
         return OPERATION_ERRORS.Rejected
       }),
     )
+}
+
+/** The report of a file that no run ever read. */
+const writeLocalReport = async (path: string, file: string, month: string | undefined, validation: Validation) => {
+  const form = FORMS.find((each) => path.endsWith(`.${each}`))
+  if (form === undefined) throw new OperationError('Usage', '--report is a path that ends with .csv, .html or .json.')
+  const { localReport } = await import('../operations/report.ts')
+  const { reportText } = await import('../../functions/job/staging/report/report-text.ts')
+  const slice = { distributor: '', month: month ?? '' }
+  await saveReport(path, reportText(form, localReport(file, slice, validation, validation.warnings)))
 }

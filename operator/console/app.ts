@@ -15,6 +15,7 @@ import { overviewPage } from './pages/overview.ts'
 import { problemPage } from './pages/problem.ts'
 import { slicePage } from './pages/slice.ts'
 import { problem } from './problems.ts'
+import { reportRoutes } from './report-routes.ts'
 import { askToEnter, enter, headers, ownHost, ownOrigin, signedIn } from './request-checks.ts'
 import { startRoutes } from './start-routes.ts'
 import { UploadTooLarge } from './upload.ts'
@@ -124,5 +125,6 @@ export const consoleApp = (desk: Console): Hono<Env> => {
 
   app.route('/', startRoutes(desk))
   app.route('/', actionRoutes(desk))
+  app.route('/', reportRoutes(desk))
   return app
 }

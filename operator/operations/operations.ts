@@ -1,3 +1,4 @@
+import type { ReportForm } from '../../functions/contract/file-report.ts'
 import type { DistributorFields } from '../../functions/contract/operations.ts'
 import type { Profile } from '../../functions/contract/profile.ts'
 import type { ProfileReport } from '../../functions/contract/profile-report.ts'
@@ -13,6 +14,7 @@ import type { SliceName } from '../../functions/contract/words.ts'
 import type { Judging } from './check-source.ts'
 import type { Diagnosis } from './finding.ts'
 import type { Progress } from './progress.ts'
+import type { WrittenReport } from './report.ts'
 import type { OnRows, ResumeOptions, Started, StartOptions, StartPlan, Validation } from './start-plan.ts'
 
 /**
@@ -71,6 +73,8 @@ export type Operations = {
   readonly profile: (distributor: string, version?: number) => Promise<ProfileReport>
   /** Adds a version, which counts from the next file on. */
   readonly setProfile: (distributor: string, profile: Profile, why: string) => Promise<ProfileReport>
+  /** The report of a refused or warned file: of an execution, or the newest of the slice. */
+  readonly report: (slice: SliceName, form: ReportForm, execution?: string) => Promise<WrittenReport>
   readonly doctor: (from: string, to: string) => Promise<Diagnosis>
   readonly audit: (filter: Partial<SliceName> & { readonly limit?: number }) => Promise<readonly AuditLine[]>
 }

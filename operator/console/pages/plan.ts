@@ -8,6 +8,7 @@ import { confirmationOf } from '../../operations/confirmation.ts'
 import type { StartPlan } from '../../operations/start-plan.ts'
 import { type Html, short } from '../parts/format.ts'
 import type { KeptPlan } from '../parts/plans.ts'
+import { planReportLinks } from '../parts/report-links.ts'
 import type { Words } from '../words/en.ts'
 import { banner, csrfField, type Page, type View } from './layout.ts'
 import { acceptBoxes, warningsPanel } from './warnings.ts'
@@ -26,6 +27,7 @@ export const planPage = (view: View, id: string, { plan, kind }: KeptPlan, probl
       ${problem === null ? '' : banner('bad', problem)}
       ${accepted ? '' : banner('bad', `${words.problemRejected}. ${words.untouched}`)}
       ${rejection === null ? '' : rejectionTable(words, rejection)}
+      ${rejection === null && plan.warnings.length === 0 ? '' : planReportLinks(words, id)}
       <div class="columns">${filePanel(words, plan)}${accepted ? differencePanel(words, plan) : ''}</div>
       ${warningsPanel(words, plan)}
       ${accepted ? confirmForm(view, id, kind, plan) : html`<p><a class="button main" href="/start?distributor=${plan.distributor}&month=${plan.month}">${words.startTitle}</a></p>`}`,

@@ -6,6 +6,7 @@ import type { JobReport } from '../../../functions/contract/reports.ts'
 import { percent } from '../../format/text.ts'
 import { openJobOf } from '../../operations/plan.ts'
 import { caller, type Html, secondsBetween, short } from '../parts/format.ts'
+import { runReportLinks } from '../parts/report-links.ts'
 import { rowsDone } from '../parts/rows-done.ts'
 import type { Words } from '../words/en.ts'
 import { actions } from './actions.ts'
@@ -85,10 +86,11 @@ const figures = (words: Words, slice: SliceView, job: JobReport): Html => {
 
 /** What the followed run came to, in words, with the action that resolves it. */
 const outcome = (words: Words, { report, job, progress }: SliceView): Html => {
-  const failed = (title: string, error: string, cause: string): Html => html`
+  const failed = (title: string, error: string, cause: string, execution = ''): Html => html`
     <section id="outcome" class="panel failure" aria-labelledby="failure" role="alert">
       <h2 id="failure">${shape('halted')}${title} <code>${error}</code></h2>
       <p>${cause}</p>
+      ${runReportLinks(words, report, error, execution)}
       <h3>${words.whatToDo}</h3>
       <p>${words.remedy(remedyOf(error, report, openJobOf(report) !== null))} <span class="small">${words.remedyHere}</span></p>
     </section>`
@@ -97,7 +99,7 @@ const outcome = (words: Words, { report, job, progress }: SliceView): Html => {
     const { error, cause } = progress.failure
     const isOfJob = job?.halt != null && job.execution === progress.executionArn
     const title = isOfJob ? words.failure : words.runFailed(executionNameOf(progress.executionArn))
-    return html`${trouble}${failed(title, error, cause)}`
+    return html`${trouble}${failed(title, error, cause, progress.executionArn)}`
   }
   if (job?.halt && report.jobs[0]?.job === job.job && job.status === 'halted' && progress?.status !== 'RUNNING')
     return html`${trouble}${failed(words.failure, job.halt.error, job.halt.cause)}`

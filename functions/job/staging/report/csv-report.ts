@@ -2,7 +2,7 @@ import type { FileReport } from '../../../contract/file-report.ts'
 import { visible } from '../../../contract/visible.ts'
 import { koreanOf } from './korean.ts'
 
-const COLUMNS = ['kind', 'name', 'line', 'column', 'field', 'value', 'count', 'message', 'message_ko'] as const
+const COLUMNS = ['kind', 'name', 'line', 'column', 'cell', 'field', 'value', 'count', 'message', 'message_ko'] as const
 type Line = Readonly<Record<(typeof COLUMNS)[number], string | number | null>>
 
 /** What a spreadsheet takes for the beginning of a formula, blanks before it included. */
@@ -25,12 +25,12 @@ const written = (lines: readonly Line[]): string =>
 
 /** A report for a spreadsheet: one line for each error that was kept, and for each example of a warning. */
 export const csvReport = ({ errors, total, warnings }: FileReport): string => {
-  const none = { line: null, column: null, field: null, value: null }
+  const none = { line: null, column: null, cell: null, field: null, value: null }
   const more = total - errors.length
   return written([
     ...errors.map((error): Line => {
-      const { rule: name, line, column, field, value, message } = error
-      return { kind: 'error', name, line, column, field, value, count: null, message, message_ko: koreanOf(name) }
+      const { rule: name, line, column, cell, field, value, message } = error
+      return { kind: 'error', name, line, column, cell, field, value, count: null, message, message_ko: koreanOf(name) }
     }),
     ...(more > 0
       ? [
@@ -47,6 +47,7 @@ export const csvReport = ({ errors, total, warnings }: FileReport): string => {
       const place = (example: typeof first) => ({
         line: example.line,
         column: null,
+        cell: null,
         field: example.field,
         value: example.value,
       })

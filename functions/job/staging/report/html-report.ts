@@ -34,8 +34,8 @@ const errorsPart = ({ errors, total, stoppedAtLine }: FileReport): string => {
       : `<p>${both(`Reading stopped at line ${count(stoppedAtLine)}.`, `${count(stoppedAtLine)}행에서 읽기를 멈췄습니다.`)}</p>`
   return `<h2>Errors <span lang="ko">오류</span>: ${count(total)}${shown}</h2>${stopped}${table(
     ['Line 행', 'Column 열', 'Value 값', 'Problem 문제', 'Rule 규칙'],
-    errors.map(({ line, column, field, value, message, rule }) => [
-      text(line),
+    errors.map(({ line, column, cell, field, value, message, rule }) => [
+      text(cell ?? line),
       text(field ?? column),
       `<code>${text(value)}</code>`,
       both(message, koreanOf(rule)),
@@ -60,7 +60,7 @@ const warningsPart = ({ warnings }: FileReport): string => {
 /** A report for people: one page without scripts, which loads nothing. */
 export const htmlReport = (report: FileReport): string => {
   const { distributor, month, key, records } = report
-  const title = `Sharelock: ${distributor} ${month}`
+  const title = `Sharelock ${distributor} ${month}`.trimEnd()
   const [said, saidInKorean] =
     report.total > 0
       ? [

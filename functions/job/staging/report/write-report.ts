@@ -3,8 +3,7 @@ import { rejectKey } from '../../../contract/execution.ts'
 import { type FileReport, REPORT_FORMS, type ReportForm } from '../../../contract/file-report.ts'
 import type { Slice } from '../../../contract/words.ts'
 import { putObject } from '../../../store/s3/objects.ts'
-import { csvReport } from './csv-report.ts'
-import { htmlReport } from './html-report.ts'
+import { reportText } from './report-text.ts'
 
 export type ReportPlace = {
   readonly s3: S3Client
@@ -12,15 +11,6 @@ export type ReportPlace = {
   readonly slice: Slice
   readonly execution: string
 }
-
-const WRITERS: Readonly<Record<ReportForm, (report: FileReport) => string>> = {
-  json: (report) => `${JSON.stringify(report, null, 2)}\n`,
-  csv: csvReport,
-  html: htmlReport,
-}
-
-/** A report in one of its forms. */
-const reportText = (form: ReportForm, report: FileReport): string => WRITERS[form](report)
 
 /**
  * Writes a report in every form; a repetition writes the same keys.

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { DISPATCHER } from '../../../../functions/contract/dispatched.ts'
 import { expectUntouched } from '../../../support/invariants.ts'
@@ -64,4 +65,25 @@ test('a file of the schedule waits for an operator, in doctor and in the plan of
   const args = ['--source', key, '--accept', 'empty-ids,number-ids', '--confirm', `${distributor} ${month}`]
   expect(await operator.call('start', ...named(slice), ...args)).toMatchObject({ code: 0 })
   expect(await findings()).not.toContain(key)
+})
+
+test('the report of a refused run is printed or saved, and an existing file is left alone', async () => {
+  const slice = await on().newSlice()
+  expect((await operator.call('report', ...named(slice))).code).toBe(8)
+  const end = await on().run({ ...slice, source: await on().upload({ csv }) })
+  const printed = await operator.call('report', ...named(slice))
+  expect(printed.stdout).toContain('"warning","number-ids",3')
+  const path = await operator.file('taken.html', { csv: 'mine' })
+  const args = ['report', ...named(slice), '--execution', end.name, '--form', 'html']
+  expect((await operator.call(...args, '--output', path)).stderr).toContain('is there already')
+  expect(await readFile(path, 'utf8')).toBe('mine')
+  expect((await operator.call(...args, '--output', `${path}.html`)).code).toBe(0)
+  expect(await readFile(`${path}.html`, 'utf8')).toContain('14107338.0')
+})
+
+test('validate writes its report without AWS', async () => {
+  const path = await operator.file('bad.csv', { csv: `${HEADER}KRA012600001,PERFORMANCE,=1+1,50\n` })
+  expect((await operator.call('validate', path, '--report', `${path}.txt`)).code).toBe(2)
+  expect((await operator.call('validate', path, '--report', `${path}.csv`)).code).toBe(3)
+  expect(await readFile(`${path}.csv`, 'utf8')).toContain(`"'=1+1"`)
 })
