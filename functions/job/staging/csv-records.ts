@@ -129,7 +129,7 @@ export const readRecords = async (
     boundBlankLines(parser.info.empty_lines - 1)
   } catch (error) {
     if (error instanceof EndOfReading) return
-    if (error instanceof SourceUnreadable) errors.add(error.refusal, { line: decoded.line }, '')
+    if (error instanceof SourceUnreadable) errors.endAt(error.refusal, decoded.line)
     else addStructureError(error, begin(parser.info.empty_lines), errors)
   } finally {
     parser.destroy()

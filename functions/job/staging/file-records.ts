@@ -27,7 +27,7 @@ const opened = async (
     throw new SourceUnreadable(isWorkbook ? 'xlsx-unexpected' : 'text-unexpected')
   } catch (error) {
     if (!(error instanceof SourceUnreadable)) throw error
-    errors.add(error.refusal, { line: null }, '')
+    errors.endAt(error.refusal, null)
     return undefined
   }
 }

@@ -112,7 +112,7 @@ export const readSource = async (
   const facts = { ...format, records: reader.records, ignoredColumns: reader.ignoredColumns }
   if (reader.records === 0 && errors.total === 0) errors.add(refuse('empty-file', 'the file'), { line: null }, '')
   // Of a file that was not read to its end, sums and repetitions say nothing that its sender does not know by then.
-  if (errors.stoppedAtLine !== null) return { accepted: false, facts, rejection: errors.rejection() }
+  if (errors.isCutShort) return { accepted: false, facts, rejection: errors.rejection() }
   const rows = table.sorted()
   checkRows(rows, table.decimals, rules, limits.trackRowsMax, errors, warnings)
   // The cause of a thousand sums that are refused, said once and first.

@@ -32,6 +32,6 @@ export const readSheetRecords = async (
   } catch (error) {
     if (error instanceof EndOfReading) return
     if (!(error instanceof SourceUnreadable)) throw error
-    errors.add(error.refusal, { line: error.row }, '')
+    errors.endAt(error.refusal, error.row)
   }
 }

@@ -15,6 +15,8 @@ export class SourceErrors {
   /** The file is a sheet: a line is a row there, and people know a place by its cell. */
   isSheet = false
   #kept: SourceError[] = []
+  /** Why the file could not be read on; kept however many errors come before it. */
+  #end: SourceError | undefined
   readonly #max: number
   readonly #countedMax: number
 
@@ -28,6 +30,18 @@ export class SourceErrors {
     return this.total >= this.#countedMax
   }
 
+  /** The file was not read to its end: what is said of its rows together would not be true. */
+  get isCutShort(): boolean {
+    return this.stoppedAtLine !== null || this.#end !== undefined
+  }
+
+  /** Adds the reason why the file could not be read on. */
+  endAt(refusal: Refusal, line: number | null): void {
+    this.total += 1
+    const { rule, message } = refusal
+    this.#end = { line, column: null, field: null, cell: null, value: '', rule, message }
+  }
+
   add(refusal: Refusal, place: ErrorPosition, value: string): void {
     this.total += 1
     const { line, column = null, field = null } = place
@@ -39,7 +53,9 @@ export class SourceErrors {
   }
 
   rejection(): Rejection {
-    return { total: this.total, errors: this.#first(), stoppedAtLine: this.stoppedAtLine }
+    const end = this.#end === undefined ? [] : [this.#end]
+    const errors = [...this.#first().slice(0, this.#max - end.length), ...end]
+    return { total: this.total, errors, stoppedAtLine: this.stoppedAtLine }
   }
 
   #first(): SourceError[] {

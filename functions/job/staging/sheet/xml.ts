@@ -20,8 +20,9 @@ const localName = (name: string): string => {
 const damaged = (cause: unknown): SourceUnreadable => new SourceUnreadable('sheet-damaged', { cause })
 
 const parserOf = ({ onOpen, onText, onClose }: XmlVisitor): SAXParser => {
-  // No entity but XML's own five: those of HTML are none in a workbook. The parser expands no others.
-  const options = { position: false, strictEntities: true }
+  // No entity but XML's own five: those of HTML are none in a workbook. The parser expands no others. It bounds its
+  // buffers by its position, so that must be counted: without it one endless comment fills the memory.
+  const options = { position: true, strictEntities: true }
   const parser = new sax.SAXParser(true, options)
   let depth = 0
   let attributes = 0

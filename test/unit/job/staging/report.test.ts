@@ -34,6 +34,14 @@ describe('a report', () => {
     expect(twice).toMatchObject([{ field: 'share', value: 'Share', column: 5 }])
   })
 
+  test('holds why the file could not be read on, whatever else is wrong before, and judges no sums', async () => {
+    const rows = `${HEADER}${'KRA012600001,P,A,99\n'.repeat(50)}${'a\n'.repeat(5_000)}`
+    const errors = errorsOf(await stageText(Buffer.concat([Buffer.from(`\ufeff${rows}`), Buffer.of(0xff)])))
+    expect(errors).toHaveLength(100)
+    expect(errors.at(-1)).toMatchObject({ rule: 'encoding', line: 5_052 })
+    expect(errors.slice(0, -1).every(({ rule }) => rule === 'column-count')).toBe(true)
+  })
+
   test('says no more once there are too many rows', async () => {
     const rows = Array.from({ length: 50 }, (_, n) => `KRA0126000${10 + n},P,A,1\n`).join('')
     expect(await stageText(HEADER + rows, AT_MOST, { limits: { rowsMax: 9 } })).toMatchObject({
