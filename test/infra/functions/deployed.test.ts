@@ -117,7 +117,7 @@ describe('the environment', () => {
   test('of the migrator is one its code accepts', () => {
     expect(readMigratorEnv({ AWS_REGION: 'ap-northeast-2', ...environmentOf('Migrate') })).toMatchObject({
       DATABASE_USER: 'sharelock_app',
-      SMOKE_DISTRIBUTOR: '',
+      SMOKE_DISTRIBUTOR: 'SMOKE',
     })
   })
 
