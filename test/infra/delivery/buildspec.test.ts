@@ -39,12 +39,13 @@ const CODEBUILD = {
   CODEBUILD_SRC_DIR: src,
 }
 
+/** How this machine reaches a package registry; CodeBuild needs none of these. */
+const NETWORK = /^(npm_config_.*|https?_proxy|no_proxy|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+)$/i
+
 /** One shell for all commands of a build, as CodeBuild has it; the first that fails ends it. */
 const build = (commands: readonly string[], env: Readonly<Record<string, string>> = {}, cwd = src) => {
   const { HOME = folder, PATH = '' } = process.env
-  const outer = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => /^(npm_config_|NPM_CONFIG_)/.test(name)),
-  )
+  const outer = Object.fromEntries(Object.entries(process.env).filter(([name]) => NETWORK.test(name)))
   // Without this checkout's own programs, which `npm test` puts in front.
   const path = PATH.split(':')
     .filter((part) => !part.includes('node_modules/.bin'))
