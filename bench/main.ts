@@ -9,6 +9,7 @@ import { keep, kept } from './harness/results.ts'
 import { FULL, SMALL } from './harness/settings.ts'
 import { closeTestbed, openTestbed, type Testbed } from './harness/testbed.ts'
 import { chunks } from './sections/chunks.ts'
+import { files } from './sections/files.ts'
 import { hostile } from './sections/hostile.ts'
 import { killed } from './sections/killed/killed.ts'
 import { lanes } from './sections/lanes.ts'
@@ -41,6 +42,7 @@ const SECTIONS: readonly Section[] = [
   readers,
   lock,
   staging,
+  files,
   hostile,
 ]
 const NAMES = SECTIONS.map(({ name }) => name)

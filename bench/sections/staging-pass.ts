@@ -2,7 +2,9 @@ import { fork } from 'node:child_process'
 import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { parse } from 'csv-parse'
+import { CANONICAL, Profile } from '../../functions/contract/profile.ts'
 import { readSource } from '../../functions/job/staging/read-source.ts'
+import { peakMb } from '../harness/peak-memory.ts'
 import { RULES } from '../harness/staged-file.ts'
 
 /** What one pass over a file took. `cpuSeconds` does not depend on what else the machine does. */
@@ -14,8 +16,8 @@ export type Pass = {
 }
 
 /** Staging: decoding, every rule, the sort, and the making of all chunk bodies, twice. */
-const staging = async (path: string): Promise<number> => {
-  const result = await readSource(createReadStream(path), RULES)
+const staging = async (path: string, profile = CANONICAL): Promise<number> => {
+  const result = await readSource(createReadStream(path), RULES, { profile })
   if (!result.accepted) throw new Error(JSON.stringify(result.rejection.errors[0]))
   const { manifest, body } = result.source
   let bytes = 0
@@ -37,7 +39,13 @@ const bareParse = async (path: string): Promise<number> => {
   return rows
 }
 
-const PASSES = { staging, 'bare csv-parse': bareParse }
+const WORKBOOK = Profile.parse({ format: { kind: 'xlsx' } })
+
+const PASSES = {
+  staging: (path: string) => staging(path),
+  'staging of a workbook': (path: string) => staging(path, WORKBOOK),
+  'bare csv-parse': bareParse,
+}
 export type PassName = keyof typeof PASSES
 
 /** Runs a pass in a process of its own, so that its peak memory is its own. */
@@ -52,9 +60,9 @@ const run = async (pass: PassName, path: string): Promise<void> => {
   const startedAt = performance.now()
   const rows = await PASSES[pass](path)
   const seconds = (performance.now() - startedAt) / 1_000
-  const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage()
+  const { userCPUTime, systemCPUTime } = process.resourceUsage()
   const cpuSeconds = (userCPUTime + systemCPUTime) / 1_000_000
-  process.send?.({ rows, seconds, cpuSeconds, rssMb: maxRSS / 1_024 } satisfies Pass)
+  process.send?.({ rows, seconds, cpuSeconds, rssMb: peakMb() } satisfies Pass)
   process.disconnect?.()
 }
 

@@ -2,8 +2,8 @@ import type { z } from 'zod'
 import { Profile } from '../../functions/contract/profile.ts'
 import type { ReadOptions, ReadResult } from '../../functions/job/staging/read-source.ts'
 import { readSource } from '../../functions/job/staging/read-source.ts'
+import { type ZipEntry, zipOf } from '../../local/zip-file.ts'
 import { AT_MOST, cutAt } from './staging.ts'
-import { type ZipEntry, zipOf } from './zip.ts'
 
 /* Workbooks as XML, so that they may hold what no program writes. */
 

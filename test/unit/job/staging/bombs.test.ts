@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ZIP_BYTES_MAX, ZIP_ENTRIES_MAX } from '../../../../functions/contract/source-limits.ts'
+import { zipOf } from '../../../../local/zip-file.ts'
 import type { FileRead } from '../../../support/read-file.ts'
 import { HEADER } from '../../../support/staging.ts'
 import { HEADER_ROW, sheetXml, text, workbookOf } from '../../../support/workbook.ts'
-import { zipOf } from '../../../support/zip.ts'
 
 /* Small files that become large ones. Each is read in a process with little memory of its own, and ends by its rule. */
 

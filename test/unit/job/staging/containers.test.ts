@@ -3,9 +3,9 @@ import iconv from 'iconv-lite'
 import { describe, expect, test } from 'vitest'
 import { SOURCE_RULES, type SourceRule } from '../../../../functions/contract/source-refusals.ts'
 import { readSource } from '../../../../functions/job/staging/read-source.ts'
+import { type ZipEntry, zipOf } from '../../../../local/zip-file.ts'
 import { AT_MOST, errorsOf, HEADER, linesOf, stageText, verdictsOf } from '../../../support/staging.ts'
 import { HEADER_ROW, number, readWorkbookFile, row, text, workbookOf } from '../../../support/workbook.ts'
-import { type ZipEntry, zipOf } from '../../../support/zip.ts'
 
 const CSV = `${HEADER}KRA012600001,P,A,1\n`
 const LINES = 'KRA012600001\tP\tA\t1.000000\n'
