@@ -31,7 +31,7 @@ import { SourceReader } from './source-reader.ts'
 import { SourceWarnings } from './source-warnings.ts'
 
 /** The limits of the contract; tests set smaller ones. */
-const READ_LIMITS = {
+export const READ_LIMITS = {
   chunkRowsMax: CHUNK_ROWS_MAX,
   trackRowsMax: TRACK_ROWS_MAX,
   rowsMax: SOURCE_ROWS_MAX,
