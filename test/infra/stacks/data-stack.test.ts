@@ -36,6 +36,11 @@ describe('what holds data', () => {
   })
 })
 
+test('the database comes last: its protection would hold it when a first deployment fails', () => {
+  const { DependsOn } = template.toJSON().Resources.Database
+  for (const id of ['LockGroup', 'Bucket', 'EventsTopic']) expect(DependsOn).toContain(id)
+})
+
 describe('the network', () => {
   test('has isolated subnets only: no way to the internet, no NAT', () => {
     for (const type of ['NatGateway', 'InternetGateway', 'Route', 'EgressOnlyInternetGateway'])
