@@ -123,3 +123,11 @@ export const delimiterOf = ({ format }: Profile): string | undefined => {
       return undefined
   }
 }
+
+/** A profile as people write and read it: what is as in the canonical one is left out. */
+export const profileDocument = (profile: Profile): Partial<Profile> =>
+  Object.fromEntries(
+    Object.entries(profile).filter(
+      ([field, value]) => JSON.stringify(value) !== JSON.stringify(CANONICAL[field as keyof Profile]),
+    ),
+  )

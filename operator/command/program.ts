@@ -6,6 +6,7 @@ import { addDistributors } from './distributors.ts'
 import { addDoctor } from './doctor.ts'
 import { EXIT_CODES } from './exit-codes.ts'
 import { addList } from './list.ts'
+import { addProfile } from './profile.ts'
 import { addReport } from './report.ts'
 import { addResume } from './resume.ts'
 import { addShow } from './show.ts'
@@ -38,7 +39,7 @@ export const buildProgram = (): Command => {
     .addHelpText('after', `\n${EXAMPLES}\n\n${exitCodes()}`)
   for (const add of [addValidate, addStart, addWatch, addList, addShow, addResume, addStop, addUndo, addUnlock])
     add(program)
-  for (const add of [addReport, addDistributors, addDoctor, addAudit, addConsole]) add(program)
+  for (const add of [addReport, addDistributors, addProfile, addDoctor, addAudit, addConsole]) add(program)
   throwErrors(program)
   return program
 }

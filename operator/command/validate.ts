@@ -21,12 +21,13 @@ type Options = {
   readonly month?: string
   readonly strict?: boolean
   readonly report?: string
+  readonly profile?: string
 }
 
 export const addValidate = (program: Command): void => {
   program
     .command('validate')
-    .argument('<file>', 'a CSV file, gzip or not')
+    .argument('<file>', 'a file as it is sent, packed or not')
     .summary('check a file by every rule; needs no AWS')
     .description(
       'Checks a file by every rule that a run would check it by, and says what is in it. It needs neither AWS nor a database, so a distributor can run it too.',
@@ -35,38 +36,46 @@ export const addValidate = (program: Command): void => {
       new Option('--sum-rule <rule>', 'what the shares of a track sum to').choices(SUM_RULES).default('at-most'),
     )
     .addOption(new Option('--party-scheme <scheme>', 'what names a party').choices(PARTY_SCHEMES).default('opaque'))
+    .option(
+      '--profile <file>',
+      "how the distributor's files are written, as JSON; without it the file is canonical CSV",
+    )
     .option('--errors <count>', 'errors to show', String(ERRORS_SHOWN))
     .option('-m, --month <month>', 'the month that the file is for: a column that names another one is a warning')
     .option('--strict', 'refuse a file with warnings')
     .option('--report <path>', 'write errors and warnings to a new file that ends with .csv, .html or .json')
     .addHelpText(
       'after',
-      '\nExamples:\n  sharelock validate shares.csv\n  sharelock validate shares.csv.gz --sum-rule exact --party-scheme ipi',
+      '\nExamples:\n  sharelock validate shares.csv\n  sharelock validate shares.csv.gz --sum-rule exact --party-scheme ipi\n  sharelock validate 정산.xlsx --profile aria.json',
     )
     .action(
-      acting(async ({ out }, file: string, { errors, month, strict, report, ...rules }: Options) => {
-        if (!/^\d{1,3}$/.test(errors)) throw new OperationError('Usage', '--errors is a number up to 999.')
-        const { validatePath } = await import('../operations/validate.ts')
-        const onRows = (rows: number) => out.draw(`${file}: ${count(rows)} rows read`)
-        const forMonth = month === undefined ? undefined : monthOf(month)
-        const validation = await validatePath(file, { rules, month: forMonth }, onRows)
-        if (report !== undefined) await writeLocalReport(report, file, forMonth, validation)
-        out.document({ file, ...validation })
-        const { rejection, warnings } = validation
-        if (rejection === null) {
-          const isRefused = strict === true && warnings.length > 0
-          const verdict = isRefused ? out.style('red', 'refused, it has warnings') : out.style('green', 'accepted')
-          out.answer(`${file}: ${verdict}`, ...summaryLines(validation), ...warningLines(out, warnings))
-          return isRefused ? OPERATION_ERRORS.Rejected : 0
-        }
-        const problem = out.style('red', `refused, ${counted(rejection.total, 'error')}`)
-        out.answer(
-          `${file} (${formatText(validation)}): ${problem}`,
-          ...rejectionLines(rejection, Number(errors)),
-          ...ignoredLines(validation),
-        )
-        return OPERATION_ERRORS.Rejected
-      }),
+      acting(
+        async ({ out }, file: string, { errors, month, strict, report, profile: profilePath, ...rules }: Options) => {
+          if (!/^\d{1,3}$/.test(errors)) throw new OperationError('Usage', '--errors is a number up to 999.')
+          const { validatePath } = await import('../operations/validate.ts')
+          const { readProfile } = await import('../operations/profile-file.ts')
+          const profile = profilePath === undefined ? undefined : await readProfile(profilePath)
+          const onRows = (rows: number) => out.draw(`${file}: ${count(rows)} rows read`)
+          const forMonth = month === undefined ? undefined : monthOf(month)
+          const validation = await validatePath(file, { rules, profile, month: forMonth }, onRows)
+          if (report !== undefined) await writeLocalReport(report, file, forMonth, validation)
+          out.document({ file, ...validation })
+          const { rejection, warnings } = validation
+          if (rejection === null) {
+            const isRefused = strict === true && warnings.length > 0
+            const verdict = isRefused ? out.style('red', 'refused, it has warnings') : out.style('green', 'accepted')
+            out.answer(`${file}: ${verdict}`, ...summaryLines(validation), ...warningLines(out, warnings))
+            return isRefused ? OPERATION_ERRORS.Rejected : 0
+          }
+          const problem = out.style('red', `refused, ${counted(rejection.total, 'error')}`)
+          out.answer(
+            `${file} (${formatText(validation)}): ${problem}`,
+            ...rejectionLines(rejection, Number(errors)),
+            ...ignoredLines(validation),
+          )
+          return OPERATION_ERRORS.Rejected
+        },
+      ),
     )
 }
 

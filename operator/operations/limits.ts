@@ -86,3 +86,6 @@ export const SUCCEEDED_COMPARED_MAX = 500
 
 /** doctor: the first events of a history in which OpenJob is looked for: two hours of waiting for a lock are 186. */
 export const OPENING_EVENTS_MAX = 1_000
+
+/** Rows that are shown of what a profile makes of a file: a screenful, enough to see each column. */
+export const PREVIEW_ROWS = 20

@@ -7,14 +7,20 @@ import {
   type SourceColumn,
   type SourceRules,
 } from '../../contract/source-refusals.ts'
-import { isRefusal, isWhole, readRow } from '../../contract/source-values.ts'
+import { isRefusal, isWhole, type RowValues, readRow } from '../../contract/source-values.ts'
 import { cellRefusal, formOf } from './cell-refusal.ts'
 import { type Header, HeaderSearch } from './header.ts'
 import { EndOfReading } from './record-reader.ts'
-import type { RowTable } from './row-table.ts'
 import type { CellKind } from './sheet/cell-value.ts'
 import type { SourceErrors } from './source-errors.ts'
 import type { SourceWarnings } from './source-warnings.ts'
+
+/** Where rows go that every rule of a row accepts, with the line on which each begins. */
+export type RowSink = {
+  add(row: RowValues, line: number): void
+  /** The column that has more different values than a file may have; nothing may be added then. */
+  readonly overfull: 'right_type' | 'party_id' | undefined
+}
 
 type Record = { readonly fields: string[]; readonly line: number; readonly kinds: readonly CellKind[] | undefined }
 
@@ -32,7 +38,7 @@ export class SourceReader {
   readonly #profile: Profile
   readonly #rules: SourceRules
   readonly #rowsMax: number
-  readonly #table: RowTable
+  readonly #rows: RowSink
   readonly #errors: SourceErrors
   readonly #warnings: SourceWarnings
   /** A column that names the month of each row. */
@@ -41,14 +47,14 @@ export class SourceReader {
   constructor(
     rules: SourceRules,
     rowsMax: number,
-    table: RowTable,
+    rows: RowSink,
     errors: SourceErrors,
     warnings: SourceWarnings,
     profile: Profile = CANONICAL,
   ) {
     this.#rules = rules
     this.#rowsMax = rowsMax
-    this.#table = table
+    this.#rows = rows
     this.#errors = errors
     this.#warnings = warnings
     this.#profile = profile
@@ -58,6 +64,10 @@ export class SourceReader {
   /** The names of the columns that are not part of a file; they are read and dropped. */
   get ignoredColumns(): readonly string[] {
     return this.#header?.ignored ?? []
+  }
+
+  get hasHeader(): boolean {
+    return this.#header !== undefined
   }
 
   readonly onRecord = (fields: string[], line: number, kinds?: readonly CellKind[]): void => {
@@ -121,9 +131,9 @@ export class SourceReader {
     const isStored = kinds === undefined || this.#storesValues(fields, line, kinds, header)
     if (isWhole(read)) {
       if (!isStored) return
-      this.#table.add(read, line)
+      this.#rows.add(read, line)
       if (this.#month !== undefined) this.#warnings.seeMonth(fields[this.#month.place] ?? '', line, this.#month.name)
-      if (this.#table.overfull !== undefined) this.#refuseDistinct(this.#table.overfull, line, places)
+      if (this.#rows.overfull !== undefined) this.#refuseDistinct(this.#rows.overfull, line, places)
       return
     }
     if (fields.every((field) => field.trim() === '')) {

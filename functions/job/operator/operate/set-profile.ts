@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isFailure } from '../../../contract/failures.ts'
+import { profileDocument } from '../../../contract/profile.ts'
 import type { ProfileReport } from '../../../contract/profile-report.ts'
 import { writeAudit } from '../../../store/audit.ts'
 import { findDistributor } from '../../../store/distributor.ts'
@@ -22,7 +23,7 @@ export const setProfile = async ({ database }: TaskContext, input: Input<'set-pr
     const newest = await findProfile(tx, { id, code }).catch(unreadable)
     if (isDeepStrictEqual(newest?.profile, profile)) return
     const version = await addProfile(tx, id, profile, { caller, why })
-    const detail = { version, profile: JSON.stringify(profile) }
+    const detail = { version, profile: JSON.stringify(profileDocument(profile)) }
     await writeAudit(tx, { caller, why, action: 'set-profile', distributor, detail })
   })
   return await statement(database, (reader) => profileReport(reader, distributor))

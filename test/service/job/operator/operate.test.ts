@@ -81,7 +81,14 @@ describe('set-profile', () => {
     const before = await kim.ask({ question: 'profile', distributor, version: 1 })
     expect(before).toEqual({ ...first, versions: second.versions })
     expect(await kim.ask({ question: 'audit', distributor })).toMatchObject([
-      { action: 'set-profile', why: '한국어', detail: { version: 2, profile: JSON.stringify(Profile.parse(korean)) } },
+      {
+        action: 'set-profile',
+        why: '한국어',
+        detail: {
+          version: 2,
+          profile: JSON.stringify({ columns: Profile.parse(korean).columns, shareUnit: 'fraction' }),
+        },
+      },
       { action: 'set-profile', why: 'tabs', detail: { version: 1 } },
     ])
   })
