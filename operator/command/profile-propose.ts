@@ -41,7 +41,7 @@ export const addPropose = (parent: Command): void => {
     )
     .action(
       acting(async ({ out }, file: string, { out: path, encoding, sheet, column, rightType }: Options) => {
-        const { proposeFor } = await import('../operations/profile-sample.ts')
+        const { proposeFor } = await import('../operations/propose/profile-sample.ts')
         const { writeProfile } = await import('../operations/profile-file.ts')
         const named = { columns: Object.fromEntries(column.map(columnOf)), rightType }
         const { document, remarks } = await proposeFor(file, { encoding, sheet }, named)

@@ -57,7 +57,7 @@ export const addTest = (parent: Command): void => {
     )
     .action(
       acting(async (context: CommandContext, file: string, options: Options) => {
-        const { testProfile } = await import('../operations/profile-sample.ts')
+        const { testProfile } = await import('../operations/propose/profile-sample.ts')
         const preview = await testProfile(file, await judgingOf(context, options))
         context.out.document({ file, ...preview })
         context.out.answer(...previewLines(preview))

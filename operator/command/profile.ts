@@ -1,13 +1,22 @@
 import type { Command } from 'commander'
 import { profileDocument } from '../../functions/contract/profile.ts'
 import type { ProfileReport } from '../../functions/contract/profile-report.ts'
+import { quoted } from '../../functions/contract/visible.ts'
 import { table } from '../format/table.ts'
 import { OperationError } from '../operations/operation-error.ts'
-import { acting, codeOf } from './command-context.ts'
+import { acting, type CommandContext, codeOf } from './command-context.ts'
 import { addPropose } from './profile-propose.ts'
 import { addTest } from './profile-test.ts'
 
 const VERSION = /^\d{1,9}$/
+
+type SetOptions = { readonly why?: string; readonly again?: string }
+
+const versionOf = (text: string | undefined): number | undefined => {
+  if (text === undefined) return undefined
+  if (VERSION.test(text)) return Number(text)
+  throw new OperationError('Usage', `${quoted(text)} is not the number of a version.`)
+}
 
 const reportLines = ({ distributor, version, profile, versions }: ProfileReport): string[] => [
   version === 0
@@ -35,10 +44,7 @@ const addShow = (parent: Command): void => {
     )
     .action(
       acting(async ({ out, operations }, code: string, { version }: { readonly version?: string }) => {
-        if (version !== undefined && !VERSION.test(version))
-          throw new OperationError('Usage', '--version is the number of a version.')
-        const asked = version === undefined ? undefined : Number(version)
-        const report = await (await operations()).profile(codeOf(code), asked)
+        const report = await (await operations()).profile(codeOf(code), versionOf(version))
         out.document(report)
         out.answer(...reportLines(report))
         return 0
@@ -50,17 +56,28 @@ const addSet = (parent: Command): void => {
   parent
     .command('set')
     .argument('<code>', 'the distributor')
-    .argument('<profile>', 'a JSON file, as `profile propose` writes it')
+    .argument('[profile]', 'a JSON file, as `profile propose` writes it')
     .summary('set how they are written, from the next file on')
+    .option('--again <version>', 'or what this version says; 0 is the canonical file')
     .option('--why <text>', 'a reason, for the audit trail')
-    .addHelpText('after', '\nExample:\n  sharelock profile set ARIA aria.json --why "they send workbooks from now on"')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  sharelock profile set ARIA aria.json --why "they send workbooks from now on"\n  sharelock profile set ARIA --again 1',
+    )
     .action(
-      acting(async ({ out, operations }, code: string, path: string, { why = '' }: { readonly why?: string }) => {
+      acting(async (context: CommandContext, code: string, path: string | undefined, options: SetOptions) => {
+        const { why = '', again } = options
+        if ((path === undefined) === (again === undefined))
+          throw new OperationError('Usage', 'Name either a profile or an older version: PROFILE or --again VERSION.')
+        const operations = await context.operations()
         const { readProfile } = await import('../operations/profile-file.ts')
-        const profile = await readProfile(path)
-        const report = await (await operations()).setProfile(codeOf(code), profile, why)
-        out.document(report)
-        out.answer(...reportLines(report))
+        const profile =
+          path === undefined
+            ? (await operations.profile(codeOf(code), versionOf(again))).profile
+            : await readProfile(path)
+        const report = await operations.setProfile(codeOf(code), profile, why)
+        context.out.document(report)
+        context.out.answer(...reportLines(report))
         return 0
       }),
     )

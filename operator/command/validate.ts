@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
 import { count, counted } from '../../functions/contract/numbers.ts'
 import { PARTY_SCHEMES, type PartyScheme, SUM_RULES, type SumRule } from '../../functions/contract/words.ts'
+import type { Judging } from '../operations/check-source.ts'
 import { OPERATION_ERRORS, OperationError } from '../operations/operation-error.ts'
 import type { Validation } from '../operations/start-plan.ts'
 import { acting, monthOf } from './command-context.ts'
@@ -49,34 +50,39 @@ export const addValidate = (program: Command): void => {
       '\nExamples:\n  sharelock validate shares.csv\n  sharelock validate shares.csv.gz --sum-rule exact --party-scheme ipi\n  sharelock validate 정산.xlsx --profile aria.json',
     )
     .action(
-      acting(
-        async ({ out }, file: string, { errors, month, strict, report, profile: profilePath, ...rules }: Options) => {
-          if (!/^\d{1,3}$/.test(errors)) throw new OperationError('Usage', '--errors is a number up to 999.')
-          const { validatePath } = await import('../operations/validate.ts')
-          const { readProfile } = await import('../operations/profile-file.ts')
-          const profile = profilePath === undefined ? undefined : await readProfile(profilePath)
-          const onRows = (rows: number) => out.draw(`${file}: ${count(rows)} rows read`)
-          const forMonth = month === undefined ? undefined : monthOf(month)
-          const validation = await validatePath(file, { rules, profile, month: forMonth }, onRows)
-          if (report !== undefined) await writeLocalReport(report, file, forMonth, validation)
-          out.document({ file, ...validation })
-          const { rejection, warnings } = validation
-          if (rejection === null) {
-            const isRefused = strict === true && warnings.length > 0
-            const verdict = isRefused ? out.style('red', 'refused, it has warnings') : out.style('green', 'accepted')
-            out.answer(`${file}: ${verdict}`, ...summaryLines(validation), ...warningLines(out, warnings))
-            return isRefused ? OPERATION_ERRORS.Rejected : 0
-          }
-          const problem = out.style('red', `refused, ${counted(rejection.total, 'error')}`)
-          out.answer(
-            `${file} (${formatText(validation)}): ${problem}`,
-            ...rejectionLines(rejection, Number(errors)),
-            ...ignoredLines(validation),
-          )
-          return OPERATION_ERRORS.Rejected
-        },
-      ),
+      acting(async ({ out }, file: string, options: Options) => {
+        const { errors, month, strict, report } = options
+        if (!/^\d{1,3}$/.test(errors)) throw new OperationError('Usage', '--errors is a number up to 999.')
+        const forMonth = month === undefined ? undefined : monthOf(month)
+        const { validatePath } = await import('../operations/validate.ts')
+        const onRows = (rows: number) => out.draw(`${file}: ${count(rows)} rows read`)
+        const validation = await validatePath(file, { ...(await judgingOf(options)), month: forMonth }, onRows)
+        if (report !== undefined) await writeLocalReport(report, file, forMonth, validation)
+        out.document({ file, ...validation })
+        const { rejection, warnings } = validation
+        if (rejection === null) {
+          const isRefused = strict === true && warnings.length > 0
+          const verdict = isRefused ? out.style('red', 'refused, it has warnings') : out.style('green', 'accepted')
+          out.answer(`${file}: ${verdict}`, ...summaryLines(validation), ...warningLines(out, warnings))
+          return isRefused ? OPERATION_ERRORS.Rejected : 0
+        }
+        const problem = out.style('red', `refused, ${counted(rejection.total, 'error')}`)
+        out.answer(
+          `${file} (${formatText(validation)}): ${problem}`,
+          ...rejectionLines(rejection, Number(errors)),
+          ...ignoredLines(validation),
+        )
+        return OPERATION_ERRORS.Rejected
+      }),
     )
+}
+
+/** What a distributor knows of its own files: the rules, and how they are written. */
+const judgingOf = async ({ sumRule, partyScheme, profile }: Options): Promise<Judging> => {
+  const rules = { sumRule, partyScheme }
+  if (profile === undefined) return { rules }
+  const { readProfile } = await import('../operations/profile-file.ts')
+  return { rules, profile: await readProfile(profile) }
 }
 
 /** The report of a file that no run ever read. */
