@@ -1,3 +1,4 @@
+import type { HeldRows } from './manifest.ts'
 import type { Rejection } from './source-refusals.ts'
 import type { Warning } from './warnings.ts'
 
@@ -19,7 +20,13 @@ type ReportedFile = {
  * The report of a file that was refused, or that is legal and probably a mistake: made to be sent back to its sender. As
  * JSON, CSV and HTML under `rejected/`; the same in each, and in both languages.
  */
-export type FileReport = ReportedFile & Rejection & { readonly version: 1; readonly warnings: readonly Warning[] }
+export type FileReport = ReportedFile &
+  Rejection & {
+    readonly version: 1
+    readonly warnings: readonly Warning[]
+    /** What was left out, since its tracks exceed 100; `lines` are the rows, as a staged object has them. */
+    readonly held?: HeldRows & { readonly lines: readonly string[] }
+  }
 
 /** The forms of a report, as the ends of their keys. */
 export const REPORT_FORMS = { json: 'application/json', csv: 'text/csv', html: 'text/html; charset=utf-8' } as const

@@ -21,6 +21,21 @@ export const ManifestChunk = z.strictObject({
 })
 export type ManifestChunk = z.infer<typeof ManifestChunk>
 
+/**
+ * Rows that were left out, since the shares of their tracks exceed 100, as one object `staged/<digest>/held.tsv` of lines as a
+ * chunk's; `digest` is its SHA-256. Together with what is registered they are the whole file, which was counted before.
+ */
+export const HeldRows = z.strictObject({
+  rows: z.int().min(1),
+  shareSum: ShareSum,
+  tracks: z.int().min(1),
+  firstTracks: z.array(z.string()).min(1),
+  bytes: z.int().min(1),
+  digest: Digest,
+  file: z.strictObject({ rows: z.int().min(2), shareSum: ShareSum }),
+})
+export type HeldRows = z.infer<typeof HeldRows>
+
 /** `staged/<digest>/manifest.json`: written last. It says what every chunk is; whether they are there only a look tells. */
 export const Manifest = z.strictObject({
   version: z.literal(1),
@@ -30,12 +45,15 @@ export const Manifest = z.strictObject({
   tracks: z.int().min(1),
   parties: z.int().min(1),
   chunks: z.array(ManifestChunk).min(1),
+  /** Part of what the digest is of: the same rows beside other held ones are another staged source. */
+  held: HeldRows.optional(),
 })
 export type Manifest = z.infer<typeof Manifest>
 
 /** The folder of a staged source; its objects and nothing else are in it. */
 export const stagedPrefix = (digest: string): string => `staged/${digest}/`
 export const manifestKey = (digest: string): string => `${stagedPrefix(digest)}manifest.json`
+export const heldKey = (digest: string): string => `${stagedPrefix(digest)}held.tsv`
 export const chunkKey = (digest: string, number: number): string =>
   `${stagedPrefix(digest)}${String(number).padStart(6, '0')}.tsv`
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CALLER_CHARS_MAX } from './limits.ts'
-import { Digest, ShareSum } from './manifest.ts'
+import { Digest, HeldRows, ShareSum } from './manifest.ts'
 import { AFTER_MAX } from './support-limits.ts'
 import { Confirmed } from './warnings.ts'
 import { JOB_STATES } from './words.ts'
@@ -88,6 +88,8 @@ const Staged = z.strictObject({
   chunks: z.int().min(1),
   /** The version of the distributor's profile that read the file; a staged source is read by none. */
   profile: z.int().min(0).optional(),
+  /** Rows of the file that were left out, since their tracks exceed 100. */
+  held: HeldRows.optional(),
 })
 export type Staged = z.infer<typeof Staged>
 

@@ -1,4 +1,5 @@
 import type { DatabaseFacts } from './database-needs.ts'
+import type { HeldRows } from './manifest.ts'
 import type { DistributorFields } from './operations.ts'
 import type { ProfileReport } from './profile-report.ts'
 import type { Neighbours, WarnedFile } from './warnings.ts'
@@ -63,6 +64,8 @@ export type JobReport = {
   readonly requestedBy: string
   readonly isUndo: boolean
   readonly source: { readonly digest: string; readonly rows: number; readonly shareSum: string }
+  /** What was left out of its file; absent where nothing was. */
+  readonly held?: HeldRows
   readonly at: {
     readonly created: string
     readonly opened: string

@@ -96,6 +96,15 @@ export const SHARE_SUM_MAX_UNITS = 100 * SHARE_UNITS
  */
 export const SUM_TOLERANCE_MAX_UNITS = SHARE_UNITS
 
+/**
+ * Rows that may be held for over-claims. Disputes are a few tracks of a month; a file with more is wrong as a whole, e.g. in
+ * its unit. They are written as one object, of at most 7 MB.
+ */
+export const HELD_ROWS_MAX = 100_000
+
+/** Held tracks that the manifest, the job and the event name; the held object has all. */
+export const HELD_TRACKS_NAMED = 20
+
 /** Examples of one warning: enough to see what it is. */
 export const WARNING_EXAMPLES_MAX = 5
 

@@ -3,14 +3,19 @@ import { ROW_COLUMNS } from './row-format.ts'
 import { SHEET_RULES } from './sheet-refusals.ts'
 import { quoted } from './visible.ts'
 import { WARNINGS } from './warnings.ts'
-import type { PartyScheme, SumRule } from './words.ts'
+import type { OverClaim, PartyScheme, SumRule } from './words.ts'
 
 /** The columns a file must have; their names are case-insensitive and may be in any order. */
 export const SOURCE_COLUMNS = ROW_COLUMNS
 export type SourceColumn = (typeof SOURCE_COLUMNS)[number]
 
 /** The part of the rules that is a distributor's own. */
-export type SourceRules = { readonly sumRule: SumRule; readonly partyScheme: PartyScheme }
+export type SourceRules = {
+  readonly sumRule: SumRule
+  readonly partyScheme: PartyScheme
+  /** Without it, an over-claim refuses the file. */
+  readonly overClaim?: OverClaim | undefined
+}
 
 /**
  * Why a file is refused. The name is stable: reports, tests and operators' searches depend on it. The sentence is the
@@ -82,6 +87,8 @@ export const SOURCE_RULES = {
   'sum-above-100': 'is above 100 by more than rounding explains',
   'sum-below-100': 'is below 100 by more than rounding explains',
   'shares-as-fractions': WARNINGS.fractions,
+  'held-rows':
+    'has more tracks above 100 than may be held, so the file itself is probably wrong; see its unit and its columns',
   'track-rows': 'has more rows than one track may have',
 } as const
 

@@ -26,6 +26,13 @@ export const STATE_OF_PHASE = { delete: 'DELETING', register: 'REGISTERING' } as
 export const SUM_RULES = ['at-most', 'exact'] as const
 export type SumRule = (typeof SUM_RULES)[number]
 
+/**
+ * What becomes of a track whose shares exceed 100. Refuse: the file is refused. Hold: the track is left out whole and listed,
+ * and the rest of the file is registered.
+ */
+export const OVER_CLAIMS = ['refuse', 'hold'] as const
+export type OverClaim = (typeof OVER_CLAIMS)[number]
+
 /** Opaque: any bounded text identifies a party; ipi: an 11-digit IPI name number with valid check digits. */
 export const PARTY_SCHEMES = ['opaque', 'ipi'] as const
 export type PartyScheme = (typeof PARTY_SCHEMES)[number]

@@ -1,16 +1,18 @@
 import { Failure } from '../contract/failures.ts'
 import { StageSourceInput } from '../contract/messages.ts'
 import { sourceRowsMax } from '../contract/source-limits.ts'
+import type { SourceRules } from '../contract/source-refusals.ts'
 import { TASKS } from '../contract/tasks.ts'
 import { type Slice, sliceName } from '../contract/words.ts'
 import { requireDigest } from '../job/expectation.ts'
 import { makeStaged } from '../job/staging/make-staged.ts'
 import { type TaskContext, task } from '../job/task.ts'
 import { warningPolicy } from '../job/warning-policy.ts'
-import { findDistributor } from '../store/distributor.ts'
+import { type Distributor, findDistributor } from '../store/distributor.ts'
+import { writeHeld } from '../store/held-set.ts'
 import { knowsSource } from '../store/job/row.ts'
 import { undoTarget } from '../store/job/undo-target.ts'
-import { statement } from '../store/mysql/transaction.ts'
+import { repeatable, statement } from '../store/mysql/transaction.ts'
 import { findProfile } from '../store/profile.ts'
 import { requireReady } from '../store/schema/health.ts'
 
@@ -36,18 +38,22 @@ export const handler = task('StageSource', StageSourceInput, async ({ request, e
     s3: context.s3,
     bucket: context.env.BUCKET,
     slice,
-    rules: { sumRule: distributor.sumRule, partyScheme: distributor.partyScheme },
+    rules: rulesOf(distributor),
     profile,
     policy: warningPolicy(context, slice, request, execution),
     execution,
     limits: { rowsMax: sourceRowsMax(memoryMb()) },
   })
   requireDigest(slice, request.expect, staged.digest)
+  const { held } = staged
+  if (held !== undefined) await repeatable(database, (one) => writeHeld(one, staged.digest, held))
   return { request, execution, slice, staged, job: null, reacquire: { count: 0 } }
 })
 
 /** The function's own, as Lambda says; a stage may have less than the task's. */
 const memoryMb = (): number => Number(process.env.AWS_LAMBDA_FUNCTION_MEMORY_SIZE ?? TASKS.StageSource.memoryMb)
+
+const rulesOf = ({ sumRule, partyScheme, overClaim }: Distributor): SourceRules => ({ sumRule, partyScheme, overClaim })
 
 /**
  * A staged source carries no rules with it, so only one that the distributor's own rules let through may be named.

@@ -17,6 +17,7 @@ import { readManifest } from '../store/s3/staged.ts'
 import { isSliceEmpty, planRanges, totalsOf } from '../store/share-ratio.ts'
 import type { TaskContext } from './task.ts'
 import { verifyLock } from './verify-lock.ts'
+import { heldEvent, requireWholeFile } from './whole-file.ts'
 
 /*
  * The single-step tasks of a job. Each changes the state with the job row held exclusively, so that no chunk is in flight,
@@ -121,6 +122,8 @@ export const markRegistered = async (context: TaskContext, input: Guarded): Prom
           `${sliceName(input.slice)} holds ${counted(totals.rows, 'row')} summing to ${totals.shareSum}, the file has ${counted(Number(job.source_rows), 'row')} summing to ${job.source_share_sum}: another program wrote to the slice.`,
           { job: by.id, fence: by.fence, state: guarded.state },
         )
+      const details = { job: by.id, fence: by.fence, state: guarded.state }
+      const held = await requireWholeFile(guarded, input.slice, job.source_digest, totals, details)
       await markState(guarded, 'REGISTERED')
       context.metrics.addMetric('lock.hold.duration', MetricUnit.Milliseconds, await heldMs(guarded, by.id))
       await writeEvent(guarded, by.id, 'JobRegistered', {
@@ -131,6 +134,7 @@ export const markRegistered = async (context: TaskContext, input: Guarded): Prom
         source: job.source_digest,
         rows: totals.rows,
         shareSum: totals.shareSum,
+        ...heldEvent(held),
       })
     }
     return { ...input.job, state: 'REGISTERED' }

@@ -1,7 +1,7 @@
 import { Failure } from '../contract/failures.ts'
 import type { DistributorFields } from '../contract/operations.ts'
 import type { DistributorLine } from '../contract/reports.ts'
-import type { PartyScheme, SumRule } from '../contract/words.ts'
+import type { OverClaim, PartyScheme, SumRule } from '../contract/words.ts'
 import type { Changer, Reader, Tx } from './mysql/tx.ts'
 
 export type Distributor = {
@@ -11,9 +11,11 @@ export type Distributor = {
   readonly active: boolean
   readonly sumRule: SumRule
   readonly partyScheme: PartyScheme
+  readonly overClaim: OverClaim
 }
 
-const COLUMNS = 'id, code, name, active = 1 as active, sum_rule as sumRule, party_scheme as partyScheme'
+const COLUMNS =
+  'id, code, name, active = 1 as active, sum_rule as sumRule, party_scheme as partyScheme, over_claim as overClaim'
 
 /** @throws Failure UnknownDistributor: a code is never created on the fly, a typo must not open a new slice */
 export const findDistributor = async (reader: Reader, code: string): Promise<Distributor> => {
@@ -33,14 +35,11 @@ export const allDistributors = async (reader: Reader): Promise<DistributorLine[]
 
 /** Adds a distributor. Error 1062 says that its code is taken. */
 export const addDistributor = async (tx: Tx, fields: DistributorFields): Promise<void> => {
-  const { code, name, active, sumRule, partyScheme } = fields
-  await tx.change('insert into distributor (code, name, active, sum_rule, party_scheme) values (?, ?, ?, ?, ?)', [
-    code,
-    name,
-    active ? 1 : 0,
-    sumRule,
-    partyScheme,
-  ])
+  const { code, name, active, sumRule, partyScheme, overClaim = 'refuse' } = fields
+  await tx.change(
+    'insert into distributor (code, name, active, sum_rule, party_scheme, over_claim) values (?, ?, ?, ?, ?, ?)',
+    [code, name, active ? 1 : 0, sumRule, partyScheme, overClaim],
+  )
 }
 
 /**
@@ -50,26 +49,23 @@ export const addDistributor = async (tx: Tx, fields: DistributorFields): Promise
  * @throws Failure UnknownDistributor
  */
 export const setDistributor = async (tx: Tx, fields: DistributorFields): Promise<DistributorFields> => {
-  const { code, name, active, sumRule, partyScheme } = fields
+  const { code, name, active, sumRule, partyScheme, overClaim } = fields
   await tx.rows('select id from distributor where code = ? for update', [code])
   const before = await findDistributor(tx, code)
-  await tx.change('update distributor set name = ?, active = ?, sum_rule = ?, party_scheme = ? where id = ?', [
-    name,
-    active ? 1 : 0,
-    sumRule,
-    partyScheme,
-    before.id,
-  ])
+  await tx.change(
+    'update distributor set name = ?, active = ?, sum_rule = ?, party_scheme = ?, over_claim = ? where id = ?',
+    [name, active ? 1 : 0, sumRule, partyScheme, overClaim ?? before.overClaim, before.id],
+  )
   return { ...before, active: Boolean(before.active) }
 }
 
 /** Adds a distributor, or changes the one with this code. */
-export const putDistributor = async (one: Changer, distributor: Omit<Distributor, 'id'>): Promise<void> => {
-  const { code, name, active, sumRule, partyScheme } = distributor
+export const putDistributor = async (one: Changer, distributor: DistributorFields): Promise<void> => {
+  const { code, name, active, sumRule, partyScheme, overClaim = 'refuse' } = distributor
   await one.change(
-    `insert into distributor (code, name, active, sum_rule, party_scheme) values (?, ?, ?, ?, ?) as new
+    `insert into distributor (code, name, active, sum_rule, party_scheme, over_claim) values (?, ?, ?, ?, ?, ?) as new
      on duplicate key update name = new.name, active = new.active, sum_rule = new.sum_rule,
-       party_scheme = new.party_scheme`,
-    [code, name, active ? 1 : 0, sumRule, partyScheme],
+       party_scheme = new.party_scheme, over_claim = new.over_claim`,
+    [code, name, active ? 1 : 0, sumRule, partyScheme, overClaim],
   )
 }

@@ -1,7 +1,14 @@
 import { type Command, Option } from 'commander'
 import type { DistributorFields } from '../../functions/contract/operations.ts'
 import type { DistributorLine } from '../../functions/contract/reports.ts'
-import { PARTY_SCHEMES, type PartyScheme, SUM_RULES, type SumRule } from '../../functions/contract/words.ts'
+import {
+  OVER_CLAIMS,
+  type OverClaim,
+  PARTY_SCHEMES,
+  type PartyScheme,
+  SUM_RULES,
+  type SumRule,
+} from '../../functions/contract/words.ts'
 import { table } from '../format/table.ts'
 import { OperationError } from '../operations/operation-error.ts'
 import { acting, codeOf } from './command-context.ts'
@@ -10,18 +17,20 @@ type Fields = {
   readonly name?: string
   readonly sumRule?: SumRule
   readonly partyScheme?: PartyScheme
+  readonly overClaim?: OverClaim
   readonly active?: boolean
   readonly why?: string
 }
 
 const lines = (distributors: readonly DistributorLine[]): string[] =>
   table([
-    ['code', 'active', 'sum rule', 'parties', 'name'],
-    ...distributors.map(({ code, active, sumRule, partyScheme, name }) => [
+    ['code', 'active', 'sum rule', 'parties', 'over-claims', 'name'],
+    ...distributors.map(({ code, active, sumRule, partyScheme, overClaim, name }) => [
       code,
       active ? 'yes' : 'no',
       sumRule,
       partyScheme,
+      overClaim ?? 'refuse',
       name,
     ]),
   ])
@@ -32,6 +41,12 @@ const withFields = (command: Command): Command =>
     .option('--name <name>', 'the name, in any script')
     .addOption(new Option('--sum-rule <rule>', 'what the shares of a track sum to').choices(SUM_RULES))
     .addOption(new Option('--party-scheme <scheme>', 'what names a party').choices(PARTY_SCHEMES))
+    .addOption(
+      new Option(
+        '--over-claim <rule>',
+        'a track above 100: refuse the file, or hold the track back and register the rest',
+      ).choices(OVER_CLAIMS),
+    )
     .option('--active', 'the schedule starts it every month')
     .option('--no-active', 'the schedule leaves it out')
     .option('--why <text>', 'a reason, for the audit trail')
@@ -41,11 +56,11 @@ const addAdd = (parent: Command): void => {
     .addHelpText('after', '\nExample:\n  sharelock distributors add ARIA --name "아리아" --sum-rule exact')
     .action(
       acting(async ({ out, operations }, code: string, { why = '', ...fields }: Fields) => {
-        const { name, sumRule = 'at-most', partyScheme = 'opaque', active = true } = fields
+        const { name, sumRule = 'at-most', partyScheme = 'opaque', overClaim = 'refuse', active = true } = fields
         if (name === undefined) throw new OperationError('Usage', 'A new distributor needs a name: --name NAME.')
         const added = await (await operations()).putDistributor(
           'add',
-          { code: codeOf(code), name, active, sumRule, partyScheme },
+          { code: codeOf(code), name, active, sumRule, partyScheme, overClaim },
           why,
         )
         out.document(added)

@@ -2,7 +2,7 @@ import { count, counted } from '../../functions/contract/numbers.ts'
 import { facts } from '../format/table.ts'
 import type { StartPlan } from '../operations/start-plan.ts'
 import type { Output } from './output.ts'
-import { formatText, rejectionLines, warningLines } from './validation-text.ts'
+import { formatText, heldText, rejectionLines, warningLines } from './validation-text.ts'
 
 const sourceText = ({ source, isUndo }: StartPlan): string => {
   if ('path' in source) return source.path
@@ -37,6 +37,7 @@ export const planLines = (out: Output, plan: StartPlan): string[] => {
       ['read', `${read}, ${formatText(validation)}`],
       ['delete', counted(rowsToDelete, 'row')],
       ['register', counted(rowsToRegister, 'row')],
+      ...(summary?.held === undefined ? [] : ([['hold back', heldText(summary.held)]] as const)),
       ['difference', differenceText(plan)],
       ...(continues === null ? [] : ([['goes on with', `job ${continues.job}, in ${continues.state}`]] as const)),
     ]),

@@ -6,6 +6,7 @@ import { duration } from '../format/duration.ts'
 import { facts, table } from '../format/table.ts'
 import { bar, percent } from '../format/text.ts'
 import type { Output } from './output.ts'
+import { heldText } from './validation-text.ts'
 
 /** `held by NAME, 290 s left, token 0f1e2d3c4b5a`. */
 export const lockText = (lock: SliceReport['lock']): string => {
@@ -54,6 +55,7 @@ export const jobLines = (out: Output, job: JobReport): string[] => [
       'source',
       `${job.source.digest.slice(0, 12)}, ${counted(job.source.rows, 'row')}, sum ${job.source.shareSum}${job.isUndo ? ', an undo' : ''}`,
     ],
+    ...(job.held === undefined ? [] : ([['held', heldText(job.held)]] as const)),
     ['execution', executionNameOf(job.execution)],
     ['started by', job.requestedBy],
     ...(job.halt === null

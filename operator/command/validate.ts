@@ -1,6 +1,13 @@
 import { type Command, Option } from 'commander'
 import { count, counted } from '../../functions/contract/numbers.ts'
-import { PARTY_SCHEMES, type PartyScheme, SUM_RULES, type SumRule } from '../../functions/contract/words.ts'
+import {
+  OVER_CLAIMS,
+  type OverClaim,
+  PARTY_SCHEMES,
+  type PartyScheme,
+  SUM_RULES,
+  type SumRule,
+} from '../../functions/contract/words.ts'
 import type { Judging } from '../operations/check-source.ts'
 import { OPERATION_ERRORS, OperationError } from '../operations/operation-error.ts'
 import type { Validation } from '../operations/start-plan.ts'
@@ -18,6 +25,7 @@ import {
 type Options = {
   readonly sumRule: SumRule
   readonly partyScheme: PartyScheme
+  readonly overClaim: OverClaim
   readonly errors: string
   readonly month?: string
   readonly strict?: boolean
@@ -37,6 +45,9 @@ export const addValidate = (program: Command): void => {
       new Option('--sum-rule <rule>', 'what the shares of a track sum to').choices(SUM_RULES).default('at-most'),
     )
     .addOption(new Option('--party-scheme <scheme>', 'what names a party').choices(PARTY_SCHEMES).default('opaque'))
+    .addOption(
+      new Option('--over-claim <rule>', 'what becomes of a track above 100').choices(OVER_CLAIMS).default('refuse'),
+    )
     .option(
       '--profile <file>',
       "how the distributor's files are written, as JSON; without it the file is canonical CSV",
@@ -78,8 +89,8 @@ export const addValidate = (program: Command): void => {
 }
 
 /** What a distributor knows of its own files: the rules, and how they are written. */
-const judgingOf = async ({ sumRule, partyScheme, profile }: Options): Promise<Judging> => {
-  const rules = { sumRule, partyScheme }
+const judgingOf = async ({ sumRule, partyScheme, overClaim, profile }: Options): Promise<Judging> => {
+  const rules = { sumRule, partyScheme, overClaim }
   if (profile === undefined) return { rules }
   const { readProfile } = await import('../operations/profile-file.ts')
   return { rules, profile: await readProfile(profile) }

@@ -1,3 +1,4 @@
+import type { HeldRows } from '../../functions/contract/manifest.ts'
 import { count, counted } from '../../functions/contract/numbers.ts'
 import { lineAndColumn, type Rejection, type SourceError } from '../../functions/contract/source-refusals.ts'
 import { quoted } from '../../functions/contract/visible.ts'
@@ -34,6 +35,10 @@ export const warningLines = (out: Output, warnings: readonly Warning[]): string[
     ),
   ])
 
+/** What is left out of an accepted file. */
+export const heldText = ({ rows, tracks, shareSum, firstTracks }: HeldRows): string =>
+  `${counted(rows, 'row')} of ${counted(tracks, 'track')} above 100, sum ${shareSum}: ${firstTracks.join(', ')}${tracks > firstTracks.length ? ', ...' : ''}`
+
 /** Columns of a refused file that nobody asked for: perhaps a misspelt name is among them. */
 export const ignoredLines = ({ ignoredColumns }: Validation): string[] =>
   ignoredColumns.length === 0 ? [] : [`  ignored columns: ${ignoredColumns.join(', ')}`]
@@ -51,6 +56,7 @@ export const summaryLines = (validation: Validation): string[] => {
     ['sum of shares', summary.shareSum],
     ['encoding', formatText(validation)],
     ...(ignoredColumns.length === 0 ? [] : ([['ignored columns', ignoredColumns.join(', ')]] as const)),
+    ...(summary.held === undefined ? [] : ([['held', heldText(summary.held)]] as const)),
     ['chunks', count(summary.chunks)],
     ['staged source', summary.digest],
   ])

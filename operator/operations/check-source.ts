@@ -36,6 +36,6 @@ export const checkSource = async (
 }
 
 export const summaryOf = (manifest: Manifest): NonNullable<Validation['summary']> => {
-  const { digest, rows, tracks, parties, shareSum, chunks } = manifest
-  return { digest, rows, tracks, parties, shareSum, chunks: chunks.length }
+  const { digest, rows, tracks, parties, shareSum, chunks, held } = manifest
+  return { digest, rows, tracks, parties, shareSum, chunks: chunks.length, ...(held && { held }) }
 }

@@ -41,9 +41,9 @@ export const readApart = async (
   { onRows, signal }: ReadingOptions,
 ): Promise<Reading> => {
   const turnEnds = await turnOf(READINGS_AT_ONCE, signal)
-  const { sumRule, partyScheme } = rules
+  const { sumRule, partyScheme, overClaim } = rules
   const worker = new Worker(new URL('reader-thread.ts', import.meta.url), {
-    workerData: { rules: { sumRule, partyScheme }, profile, month } satisfies Judging,
+    workerData: { rules: { sumRule, partyScheme, overClaim }, profile, month } satisfies Judging,
     resourceLimits: { maxOldGenerationSizeMb: READER_HEAP_MB },
   })
   const input = bytes[Symbol.asyncIterator]()

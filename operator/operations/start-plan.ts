@@ -1,3 +1,4 @@
+import type { HeldRows } from '../../functions/contract/manifest.ts'
 import type { SeenHead } from '../../functions/contract/messages.ts'
 import type { SliceReport } from '../../functions/contract/reports.ts'
 import type { Rejection } from '../../functions/contract/source-refusals.ts'
@@ -22,6 +23,8 @@ export type Validation = {
     readonly parties: number
     readonly shareSum: string
     readonly chunks: number
+    /** Rows that are left out, since their tracks exceed 100. */
+    readonly held?: HeldRows | undefined
   } | null
   readonly rejection: Rejection | null
   /** What is legal and probably a mistake, as far as the file alone tells. */

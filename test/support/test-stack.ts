@@ -127,11 +127,17 @@ export class TestStack {
   }
 
   /** A new distributor, whose slices no other test touches. */
-  async newSlice(month = '2026-10', rules: { sumRule?: string; partyScheme?: string } = {}): Promise<TestSlice> {
+  async newSlice(
+    month = '2026-10',
+    rules: { sumRule?: string; partyScheme?: string; overClaim?: string } = {},
+  ): Promise<TestSlice> {
     const distributor = `D${randomBytes(4).toString('hex')}`
     await this.outside.query(
-      'insert into distributor (code, name, active, sum_rule, party_scheme) values (?, ?, true, ?, ?)',
-      [distributor, `Distributor ${distributor}`, rules.sumRule ?? 'at-most', rules.partyScheme ?? 'opaque'],
+      'insert into distributor (code, name, active, sum_rule, party_scheme, over_claim) values (?, ?, true, ?, ?, ?)',
+      [
+        ...[distributor, `Distributor ${distributor}`, rules.sumRule ?? 'at-most', rules.partyScheme ?? 'opaque'],
+        rules.overClaim ?? 'refuse',
+      ],
     )
     return { distributor, month }
   }

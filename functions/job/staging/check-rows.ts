@@ -1,6 +1,7 @@
 import { formatUnits } from '../../contract/manifest.ts'
 import { refuse, type SourceRules } from '../../contract/source-refusals.ts'
 import { checkSum } from '../../contract/source-values.ts'
+import { HeldTracks } from './held-rows.ts'
 import type { SortedRows } from './row-table.ts'
 import type { SourceErrors } from './source-errors.ts'
 import type { SourceWarnings } from './source-warnings.ts'
@@ -11,6 +12,8 @@ import type { SourceWarnings } from './source-warnings.ts'
  *
  * A sum is judged only where it means something: not in a group with a duplicate, which is the cause to fix; and not
  * below 100 while other errors exist, since a refused row may be what is missing.
+ *
+ * @returns the tracks above 100 where the distributor's rule is to hold them: then they are no error
  */
 export const checkRows = (
   rows: SortedRows,
@@ -19,14 +22,16 @@ export const checkRows = (
   trackRowsMax: number,
   errors: SourceErrors,
   warnings: SourceWarnings,
-): void => {
+): HeldTracks => {
   const errorsBefore = errors.total
+  const held = new HeldTracks()
   let trackStart = 0
   let groupStart = 0
   for (let row = 1; row <= rows.count; row++) {
     const ends = row === rows.count
     if (ends || !rows.continuesGroup(row)) {
-      checkGroup(rows, groupStart, row, decimals, errorsBefore > 0 ? 'at-most' : rules.sumRule, errors, warnings)
+      const sumRules = { ...rules, sumRule: errorsBefore > 0 ? 'at-most' : rules.sumRule } as const
+      checkGroup(rows, groupStart, row, decimals, sumRules, { errors, warnings, held })
       groupStart = row
     }
     if (ends || !rows.continuesTrack(row)) {
@@ -34,19 +39,23 @@ export const checkRows = (
         const what = `the track ${rows.isrc(trackStart)} with ${row - trackStart} rows`
         errors.add(refuse('track-rows', what), { line: firstLine(rows, trackStart, row) }, rows.isrc(trackStart))
       }
+      held.endTrack(trackStart, row)
       trackStart = row
     }
   }
+  return held
 }
+
+/** Where what is found goes. */
+type Found = { readonly errors: SourceErrors; readonly warnings: SourceWarnings; readonly held: HeldTracks }
 
 const checkGroup = (
   rows: SortedRows,
   from: number,
   to: number,
   fileDecimals: number,
-  sumRule: SourceRules['sumRule'],
-  errors: SourceErrors,
-  warnings: SourceWarnings,
+  { sumRule, overClaim }: SourceRules,
+  { errors, warnings, held }: Found,
 ): void => {
   let units = 0
   let repeated = false
@@ -68,7 +77,8 @@ const checkGroup = (
   warnings.seeSum(units, rows.line(from), () => formatUnits(BigInt(units)))
   const group = { isrc: rows.isrc(from), rightType: rows.rightType(from), units, parties: to - from, fileDecimals }
   const refusal = checkSum(group, sumRule)
-  if (refusal !== undefined)
+  if (refusal?.rule === 'sum-above-100' && overClaim === 'hold') held.markTrack()
+  else if (refusal !== undefined)
     errors.add(refusal, { line: firstLine(rows, from, to), field: 'share' }, formatUnits(BigInt(units)))
 }
 

@@ -33,6 +33,8 @@ export type Judged = {
   /** How a sentence calls it. */
   readonly name: string
   readonly warnings: readonly Warning[]
+  /** Rows were left out of it: its report lists them. */
+  readonly hasHeldRows: boolean
 }
 
 /**
@@ -40,7 +42,7 @@ export type Judged = {
  * let through then, so an undo and a resume are not asked again; `strict` asks always.
  * See decisions.md, "A warning is confirmed by its name".
  *
- * @param report writes the report of the warnings. @returns where it is
+ * @param report writes the report of the warnings, and of what is held. @returns where it is
  * @returns the warnings that were let through
  * @throws Failure WarningsUnconfirmed
  */
@@ -50,10 +52,13 @@ export const confirmWarnings = async (
   policy: WarningPolicy,
   report: (warnings: readonly Warning[]) => Promise<string>,
 ): Promise<readonly Warning[]> => {
-  const { digest, rows, etag, name } = judged
+  const { digest, rows, etag, name, hasHeldRows } = judged
   const neighbours = await policy.neighbours(digest)
   const warnings = [...judged.warnings, ...neighbourWarnings(rows, neighbours)]
-  if (warnings.length === 0) return warnings
+  if (warnings.length === 0) {
+    if (hasHeldRows) await report(warnings)
+    return warnings
+  }
   const where = await report(warnings)
   const refused = policy.strict ? warnings : neighbours.wasOpened ? [] : unconfirmed(warnings, policy.confirmed)
   if (refused.length === 0) return warnings

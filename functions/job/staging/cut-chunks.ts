@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { formatUnits, type Manifest, type ManifestChunk } from '../../contract/manifest.ts'
+import { formatUnits, type HeldRows, type Manifest, type ManifestChunk } from '../../contract/manifest.ts'
 import { LINE_BYTES_MAX, lineBegin, lineRest } from '../../contract/row-format.ts'
 import type { SortedRows } from './row-table.ts'
 
@@ -8,12 +8,16 @@ export type StagedSource = {
   readonly manifest: Manifest
   /** The body of the chunk of that number, the same bytes at every call. */
   body(number: number): Buffer
+  /** The rows that were left out; null where there are none. */
+  readonly heldBody: Buffer | null
 }
+
+type Held = { readonly body: Buffer; readonly held: HeldRows }
 
 const sha256 = (data: string | Buffer): string => createHash('sha256').update(data).digest('hex')
 
 /** Rows `from` up to `to` (exclusive) as lines of contract/row-format.ts. */
-const bodyOf = (rows: SortedRows, from: number, to: number): Buffer => {
+export const bodyOf = (rows: SortedRows, from: number, to: number): Buffer => {
   // Written line by line: joining the lines of a chunk into one string first takes three times as long.
   const body = Buffer.allocUnsafe((to - from) * LINE_BYTES_MAX)
   let length = 0
@@ -44,7 +48,7 @@ const chunkStarts = (rows: SortedRows, chunkRowsMax: number): { starts: number[]
  * order, and the format with the chunk size, which decides where the cuts are. The same shares give the same address,
  * whatever the file's encoding, compression, columns and order of rows were.
  */
-export const cutChunks = (rows: SortedRows, chunkRowsMax: number): StagedSource => {
+export const cutChunks = (rows: SortedRows, chunkRowsMax: number, held?: Held): StagedSource => {
   const { starts, tracks } = chunkStarts(rows, chunkRowsMax)
   const endOf = (number: number): number => starts[number + 1] ?? rows.count
   const body = (number: number): Buffer => bodyOf(rows, starts[number] as number, endOf(number))
@@ -56,9 +60,15 @@ export const cutChunks = (rows: SortedRows, chunkRowsMax: number): StagedSource 
     const [firstIsrc, lastIsrc] = [rows.isrc(start), rows.isrc(endOf(number) - 1)]
     return { number, rows: endOf(number) - start, bytes: bytes.length, digest, firstIsrc, lastIsrc }
   })
+  if (held !== undefined) address.update(`held ${held.held.digest}\n`)
   let units = 0
   for (let row = 0; row < rows.count; row++) units += rows.units(row)
   const shareSum = formatUnits(BigInt(units))
   const totals = { rows: rows.count, shareSum, tracks, parties: rows.parties }
-  return { manifest: { version: 1, digest: address.digest('hex'), ...totals, chunks }, body }
+  const digest = address.digest('hex')
+  return {
+    manifest: { version: 1, digest, ...totals, chunks, ...(held && { held: held.held }) },
+    body,
+    heldBody: held?.body ?? null,
+  }
 }

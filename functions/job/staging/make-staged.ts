@@ -1,15 +1,18 @@
 import type { S3Client } from '@aws-sdk/client-s3'
 import { Failure } from '../../contract/failures.ts'
+import type { FileReport } from '../../contract/file-report.ts'
 import { type Manifest, manifestKey } from '../../contract/manifest.ts'
 import type { Source, Staged } from '../../contract/messages.ts'
 import { count, counted } from '../../contract/numbers.ts'
+import { LINE_END } from '../../contract/row-format.ts'
 import { lineAndColumn, type SourceError, type SourceRules } from '../../contract/source-refusals.ts'
 import { type Slice, sliceName } from '../../contract/words.ts'
 import type { StoredProfile } from '../../store/profile.ts'
-import { readChunks, readManifest, stagedDamaged } from '../../store/s3/staged.ts'
+import { readChunks, readHeld, readManifest, stagedDamaged } from '../../store/s3/staged.ts'
 import { openSource } from '../../store/s3/uploaded.ts'
 import { writeStaged } from '../../store/s3/write-staged.ts'
 import { confirmWarnings, type WarningPolicy } from './confirm-warnings.ts'
+import type { StagedSource } from './cut-chunks.ts'
 import { judgeStaged } from './judge-staged.ts'
 import { type ReadOptions, type ReadResult, readSource } from './read-source.ts'
 import { writeReport } from './report/write-report.ts'
@@ -32,11 +35,12 @@ export type StagingContext = {
   readonly limits?: ReadOptions['limits']
 }
 
-const stagedOf = ({ digest, rows, shareSum, chunks }: Manifest): Staged => ({
+const stagedOf = ({ digest, rows, shareSum, chunks, held }: Manifest): Staged => ({
   digest,
   rows,
   shareSum,
   chunks: chunks.length,
+  ...(held && { held }),
 })
 
 const sentence = (error: SourceError): string => {
@@ -66,6 +70,12 @@ const reject = async (context: StagingContext, read: Read, { facts, rejection }:
 
 type Accepted = Extract<ReadResult, { accepted: true }>
 
+/** What the report lists of rows that were left out. */
+const heldReport = ({ manifest: { held }, heldBody }: StagedSource): Pick<FileReport, 'held'> =>
+  held === undefined || heldBody === null
+    ? {}
+    : { held: { ...held, lines: heldBody.toString('latin1').trimEnd().split(LINE_END) } }
+
 /** @throws Failure WarningsUnconfirmed */
 const letThrough = async (
   context: StagingContext,
@@ -73,9 +83,17 @@ const letThrough = async (
   { facts, source, warnings }: Accepted,
 ): Promise<void> => {
   const { digest, rows } = source.manifest
-  const judged = { digest, rows, warnings, etag: read.etag, name: read.name }
+  const judged = { digest, rows, warnings, etag: read.etag, name: read.name, hasHeldRows: source.heldBody !== null }
   await confirmWarnings(context.slice, judged, context.policy, (found) =>
-    writeReport(context, { ...read, ...facts, total: 0, errors: [], stoppedAtLine: null, warnings: found }),
+    writeReport(context, {
+      ...read,
+      ...facts,
+      total: 0,
+      errors: [],
+      stoppedAtLine: null,
+      warnings: found,
+      ...heldReport(source),
+    }),
   )
 }
 
@@ -97,6 +115,7 @@ const checkStaged = async (digest: string, context: StagingContext): Promise<Sta
   const found = result.source.manifest
   const differs = TOTALS.find((total) => found[total] !== manifest[total])
   if (differs === undefined) {
+    if (manifest.held !== undefined) await readHeld(s3, bucket, digest, manifest.held)
     await letThrough(context, read, result)
     return stagedOf(manifest)
   }
@@ -123,7 +142,7 @@ export const makeStaged = async (source: Exclude<Source, { undo: true }>, contex
   const read = { key: source.key, etag: file.etag, name: nameOf(source.key, stored) }
   if (!result.accepted) throw await reject(context, read, result)
   await letThrough(context, read, result)
-  const { manifest, body } = result.source
-  await writeStaged(s3, bucket, manifest, body)
+  const { manifest, body, heldBody } = result.source
+  await writeStaged(s3, bucket, manifest, body, heldBody)
   return { ...stagedOf(manifest), profile: stored.version }
 }

@@ -114,12 +114,20 @@ export const readSource = async (
   // Of a file that was not read to its end, sums and repetitions say nothing that its sender does not know by then.
   if (errors.isCutShort) return { accepted: false, facts, rejection: errors.rejection() }
   const rows = table.sorted()
-  checkRows(rows, table.decimals, rules, limits.trackRowsMax, errors, warnings)
+  const held = checkRows(rows, table.decimals, rules, limits.trackRowsMax, errors, warnings)
+  if (held.isTooMuchOf(rows)) {
+    errors.add(refuse('held-rows', 'the file'), { line: null, field: 'share' }, '')
+    checkRows(rows, table.decimals, { ...rules, overClaim: 'refuse' }, limits.trackRowsMax, errors, warnings)
+  }
   // The cause of a thousand sums that are refused, said once and first.
   if (errors.total > 0 && rules.sumRule === 'exact' && warnings.areFractions)
     errors.add(refuse('shares-as-fractions', 'the file'), { line: null, field: 'share' }, '')
   if (errors.total > 0) return { accepted: false, facts, rejection: errors.rejection() }
-  return { accepted: true, facts, source: cutChunks(rows, limits.chunkRowsMax), warnings: warnings.warnings() }
+  const { chunkRowsMax } = limits
+  const source = held.isEmpty
+    ? cutChunks(rows, chunkRowsMax)
+    : cutChunks(held.without(rows), chunkRowsMax, held.take(rows))
+  return { accepted: true, facts, source, warnings: warnings.warnings() }
 }
 
 /** What `validateFile` says about a good file. */

@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto'
 import type { S3Client } from '@aws-sdk/client-s3'
 import { Failure } from '../../contract/failures.ts'
-import { chunkKey, Manifest, type ManifestChunk, manifestKey, stagedPrefix } from '../../contract/manifest.ts'
+import {
+  chunkKey,
+  type HeldRows,
+  heldKey,
+  Manifest,
+  type ManifestChunk,
+  manifestKey,
+  stagedPrefix,
+} from '../../contract/manifest.ts'
 import { isMissing, listSizes, readObject } from './objects.ts'
 
 /** Objects read ahead at a time. One is about 0.7 MB, so this bounds the memory they take. */
@@ -68,6 +76,14 @@ export const readChunk = async (
   throw stagedDamaged(key, 'is not what its manifest promises')
 }
 
+/** The rows that were left out, checked as a chunk is. @throws Failure StagedSourceDamaged, StorageUnreachable */
+export const readHeld = async (s3: S3Client, bucket: string, digest: string, held: HeldRows): Promise<Buffer> => {
+  const key = heldKey(digest)
+  const body = await readStaged(s3, bucket, key)
+  if (sha256(body) === held.digest && linesIn(body) === held.rows) return body
+  throw stagedDamaged(key, 'is not what its manifest promises')
+}
+
 const linesIn = (body: Buffer): number => {
   let lines = 0
   for (let at = body.indexOf(LINE_FEED); at >= 0; at = body.indexOf(LINE_FEED, at + 1)) lines += 1
@@ -117,9 +133,10 @@ export type Hole = { readonly key: string; readonly problem: string }
 export const findHoles = async (s3: S3Client, bucket: string, digest: string): Promise<Hole[]> => {
   const sizes = await listSizes(s3, bucket, stagedPrefix(digest))
   if (!sizes.has(manifestKey(digest))) return [{ key: manifestKey(digest), problem: 'is missing' }]
-  const { chunks } = await readManifest(s3, bucket, digest)
-  return chunks.flatMap(({ number, bytes }): Hole[] => {
-    const key = chunkKey(digest, number)
+  const { chunks, held } = await readManifest(s3, bucket, digest)
+  const objects = chunks.map(({ number, bytes }) => ({ key: chunkKey(digest, number), bytes }))
+  if (held !== undefined) objects.push({ key: heldKey(digest), bytes: held.bytes })
+  return objects.flatMap(({ key, bytes }): Hole[] => {
     const size = sizes.get(key)
     if (size === bytes) return []
     return [{ key, problem: size === undefined ? 'is missing' : `has ${size} bytes instead of ${bytes}` }]

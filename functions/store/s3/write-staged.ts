@@ -2,9 +2,16 @@ import { isDeepStrictEqual } from 'node:util'
 import type { S3Client } from '@aws-sdk/client-s3'
 import pMap from 'p-map'
 import { isFailure } from '../../contract/failures.ts'
-import { chunkKey, type Manifest, type ManifestChunk, manifestKey, stagedPrefix } from '../../contract/manifest.ts'
+import {
+  chunkKey,
+  heldKey,
+  type Manifest,
+  type ManifestChunk,
+  manifestKey,
+  stagedPrefix,
+} from '../../contract/manifest.ts'
 import { listSizes, putObject } from './objects.ts'
-import { readChunk, readManifest } from './staged.ts'
+import { readChunk, readHeld, readManifest } from './staged.ts'
 
 /** Objects checked or written at a time. Each body is made when its turn comes, so this bounds the memory they take. */
 const LANES = 4
@@ -32,8 +39,9 @@ export const writeStaged = async (
   bucket: string,
   manifest: Manifest,
   body: (number: number) => Buffer,
+  heldBody: Buffer | null = null,
 ): Promise<void> => {
-  const { digest, chunks } = manifest
+  const { digest, chunks, held } = manifest
   const sizes = await listSizes(s3, bucket, stagedPrefix(digest))
   const isThere = async (chunk: ManifestChunk): Promise<boolean> =>
     sizes.get(chunkKey(digest, chunk.number)) === chunk.bytes &&
@@ -44,6 +52,12 @@ export const writeStaged = async (
   }
   // The first that fails keeps the others from being begun.
   await pMap(chunks, write, { concurrency: LANES })
+  const isHeldThere =
+    held === undefined ||
+    (sizes.get(heldKey(digest)) === held.bytes &&
+      (await soundOrNothing(() => readHeld(s3, bucket, digest, held))) !== undefined)
+  if (!isHeldThere && heldBody !== null)
+    await putObject(s3, bucket, heldKey(digest), heldBody, 'text/tab-separated-values')
   const key = manifestKey(digest)
   const written = sizes.has(key) ? await soundOrNothing(() => readManifest(s3, bucket, digest)) : undefined
   if (written !== undefined && isDeepStrictEqual(written, manifest)) return

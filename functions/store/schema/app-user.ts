@@ -19,6 +19,7 @@ const GRANTS = {
   // What was recorded stays.
   audit: 'select, insert',
   profile: 'select, insert',
+  held_set: 'select, insert',
   warned_file: 'select, insert, update',
   schema_migration: 'select',
   slice_status: 'select',

@@ -9,4 +9,5 @@ export const MIGRATIONS = [
   '004-foreign-rules.sql',
   '005-profile.sql',
   '006-warned-files.sql',
+  '007-held-sets.sql',
 ] as const

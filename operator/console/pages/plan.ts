@@ -46,6 +46,7 @@ const filePanel = (words: Words, { validation }: StartPlan): Html => {
           <dt>${words.tracks}</dt><dd>${count(summary.tracks)}</dd>
           <dt>${words.parties}</dt><dd>${count(summary.parties)}</dd>
           <dt>${words.shareSum}</dt><dd>${summary.shareSum}</dd>
+          ${summary.held === undefined ? '' : html`<dt>${words.held}</dt><dd>${words.heldRows(count(summary.held.rows), count(summary.held.tracks), summary.held.shareSum)} ${summary.held.firstTracks.join(', ')}</dd>`}
           <dt>${words.chunks}</dt><dd>${count(summary.chunks)}</dd>
           <dt>${words.source}</dt><dd>${short(summary.digest)}</dd>`
       }

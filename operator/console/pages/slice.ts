@@ -117,6 +117,7 @@ const factsPanel = (words: Words, job: JobReport): Html => {
       ${fact(words.source, short(job.source.digest))}
       ${fact(words.rowsTitle, count(job.source.rows))}
       ${fact(words.shareSum, job.source.shareSum)}
+      ${job.held === undefined ? '' : fact(words.held, words.heldRows(count(job.held.rows), count(job.held.tracks), job.held.shareSum))}
       ${fact(words.requestedBy, caller(job.requestedBy))}
       ${fact(words.execution, html`<code title="${job.execution}">${executionNameOf(job.execution)}</code>`)}
       ${fact(words.fence, count(job.fence))}

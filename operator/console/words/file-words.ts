@@ -11,6 +11,9 @@ export const fileWordsEn = {
   accept: (name: string) => `I have looked, and ${name} is right`,
   wereConfirmed: 'A job of this month had exactly these rows before, so nobody is asked again.',
   report: 'Report for the sender',
+  held: 'Held back',
+  heldRows: (rows: string, tracks: string, sum: string) =>
+    `${rows} rows of ${tracks} tracks above 100, sum ${sum}; they are not registered.`,
   errorsShown: (shown: string, total: string) => `The first ${shown} of ${total} errors`,
   errorsStopped: (line: string) => `There are more: reading stopped at line ${line}.`,
   line: 'Line',
@@ -30,6 +33,8 @@ export const fileWordsKo: typeof fileWordsEn = {
   accept: (name) => `확인했으며 ${name} 경고는 문제가 없습니다`,
   wereConfirmed: '이 정산월의 작업에 이미 같은 행이 등록된 적이 있어 다시 묻지 않습니다.',
   report: '보낸 곳에 돌려줄 보고서',
+  held: '보류',
+  heldRows: (rows, tracks, sum) => `합이 100을 넘는 ${tracks}곡의 ${rows}행(합계 ${sum})은 등록되지 않습니다.`,
   errorsShown: (shown, total) => `오류 ${total}건 중 처음 ${shown}건`,
   errorsStopped: (line) => `오류가 더 있습니다. ${line}번째 줄에서 읽기를 멈췄습니다.`,
   line: '줄',

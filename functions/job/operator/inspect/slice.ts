@@ -4,6 +4,7 @@ import { SLICE_AUDIT_SHOWN, SLICE_JOBS_SHOWN } from '../../../contract/support-l
 import type { Slice } from '../../../contract/words.ts'
 import { auditLines } from '../../../store/audit.ts'
 import { findDistributor } from '../../../store/distributor.ts'
+import { heldOf } from '../../../store/held-set.ts'
 import { jobReport, jobsOfSlice, phasesOf, sliceOfJob } from '../../../store/job/report.ts'
 import { undoTarget } from '../../../store/job/undo-target.ts'
 import { reading, statement } from '../../../store/mysql/transaction.ts'
@@ -27,6 +28,8 @@ export const sliceReport = async (
     const { id: distributorId } = await findDistributor(reader, distributor)
     const slice = { distributorId, distributor, month }
     const jobs = await jobsOfSlice(reader, slice, SLICE_JOBS_SHOWN)
+    const digests = [...new Set(jobs.map((job) => job.source_digest))]
+    const held = await heldOf(reader, digests)
     const target = await undoTarget(reader, slice)
     const phases = await phasesOf(
       reader,
@@ -35,7 +38,10 @@ export const sliceReport = async (
     return {
       distributor,
       month,
-      jobs: jobs.map((job) => jobReport(job, phases)),
+      jobs: jobs.map((job) => {
+        const left = held.get(job.source_digest)
+        return { ...jobReport(job, phases), ...(left && { held: left }) }
+      }),
       undo: target === undefined ? null : { job: target.id, digest: target.source_digest },
       lock: locks === null ? 'unreachable' : lockReport(locks[0], jobs),
       audit: await auditLines(reader, { distributor, month, limit: SLICE_AUDIT_SHOWN }),

@@ -18,24 +18,25 @@ export const putDistributor = async (
   input: Input<'put-distributor'>,
 ): Promise<DistributorLine> => {
   const { caller, why, mode, distributor: fields } = input
-  const { code: distributor, ...values } = fields
+  const { code: distributor, overClaim, ...others } = fields
+  const values = { ...others, ...(overClaim && { overClaim }) }
   return await audited(database, async (tx) => {
     const before = mode === 'set' ? await setDistributor(tx, fields) : undefined
     if (mode === 'add') await addDistributor(tx, fields).catch(refused(distributor))
     const detail = { ...values, ...changesFrom(before, values) }
     const line = await writeAudit(tx, { caller, why, action: `${mode}-distributor`, distributor, detail })
-    const { id } = await findDistributor(tx, distributor)
-    return { line, result: { id, ...fields } }
+    const { id, overClaim: rule } = await findDistributor(tx, distributor)
+    return { line, result: { id, ...fields, overClaim: rule } }
   })
 }
 
 type Values = Omit<DistributorFields, 'code'>
 
 /** `activeBefore` and so on, of what is another value now. */
-const changesFrom = (before: Values | undefined, values: Values): Record<string, string | boolean> => {
+const changesFrom = (before: Values | undefined, values: Values): Record<string, string | boolean | null> => {
   if (before === undefined) return {}
   const changed = (Object.keys(values) as (keyof Values)[]).filter((field) => before[field] !== values[field])
-  return Object.fromEntries(changed.map((field) => [`${field}Before`, before[field]]))
+  return Object.fromEntries(changed.map((field) => [`${field}Before`, before[field] ?? null]))
 }
 
 const refused = (code: string) => (error: unknown) => {

@@ -23,8 +23,17 @@ const cell = (value: string | number | null): string => {
 const written = (lines: readonly Line[]): string =>
   `\ufeff${[COLUMNS.join(','), ...lines.map((line) => COLUMNS.map((column) => cell(line[column])).join(','))].join('\r\n')}\r\n`
 
+/** Each row that was left out. */
+const heldLines = (held: FileReport['held']): Line[] =>
+  (held?.lines ?? []).map((line) => ({
+    ...{ kind: 'held', name: 'sum-above-100', line: null, column: null, cell: null, field: null, count: null },
+    value: line.replaceAll('\t', ' '),
+    message: 'The shares of this track exceed 100: it was left out whole and is not registered',
+    message_ko: '이 곡의 지분 합이 100을 넘어 곡 전체를 제외했으며 등록되지 않았습니다.',
+  }))
+
 /** A report for a spreadsheet: one line for each error that was kept, and for each example of a warning. */
-export const csvReport = ({ errors, total, warnings }: FileReport): string => {
+export const csvReport = ({ errors, total, warnings, held }: FileReport): string => {
   const none = { line: null, column: null, cell: null, field: null, value: null }
   const more = total - errors.length
   return written([
@@ -56,5 +65,6 @@ export const csvReport = ({ errors, total, warnings }: FileReport): string => {
         ...others.map((other) => ({ ...said, ...place(other), count: null })),
       ]
     }),
+    ...heldLines(held),
   ])
 }

@@ -57,6 +57,21 @@ const warningsPart = ({ warnings }: FileReport): string => {
   )}`
 }
 
+/** Rows that the page lists; the CSV has all. */
+const HELD_SHOWN = 200
+
+const heldPart = ({ held }: FileReport): string => {
+  if (held === undefined) return ''
+  const said = both(
+    `The shares of ${count(held.tracks)} tracks exceed 100. They were left out whole: ${count(held.rows)} rows, which are not registered. Please correct them.`,
+    `${count(held.tracks)}곡의 지분 합이 100을 넘습니다. 곡 전체(${count(held.rows)}행)를 제외했으며 등록되지 않았습니다. 수정해 주십시오.`,
+  )
+  const rows = held.lines
+    .slice(0, HELD_SHOWN)
+    .map((line) => line.split('\t').map((value) => `<code>${text(value)}</code>`))
+  return `<h2>Held <span lang="ko">보류</span></h2><p>${said}</p>${table(['isrc', 'right_type', 'party_id', 'share'], rows)}`
+}
+
 /** A report for people: one page without scripts, which loads nothing. */
 export const htmlReport = (report: FileReport): string => {
   const { distributor, month, key, records } = report
@@ -77,6 +92,7 @@ export const htmlReport = (report: FileReport): string => {
 <p>File <span lang="ko">파일</span>: <code>${text(key)}</code>, ${count(records)} rows <span lang="ko">행</span></p>
 ${errorsPart(report)}
 ${warningsPart(report)}
+${heldPart(report)}
 </body></html>
 `
 }

@@ -7,6 +7,8 @@ create table if not exists distributor (
   code         varchar(32) character set ascii collate ascii_bin not null,
   name         varchar(200) not null,
   active       boolean not null default true,
+  -- hold: tracks whose shares exceed 100 are left out and listed, and the rest of the file is registered.
+  over_claim   enum ('refuse', 'hold') not null default 'refuse',
   sum_rule     enum ('at-most', 'exact') not null,
   party_scheme enum ('opaque', 'ipi') not null,
   created_at   timestamp(6) not null default current_timestamp(6),
