@@ -83,7 +83,8 @@ test('a staged source registers another month without the file', async () => {
   const october = await on().newSlice('2026-10')
   const november = { ...october, month: '2026-11' }
   const first = await on().run({ ...october, source: await on().upload(SMALL) })
-  await on().run({ ...november, source: { staged: first.output.staged?.digest } })
+  const source = { staged: first.output.staged?.digest }
+  await on().run({ ...november, source, confirmed: ['same-as-month'] })
   await expectSettled(on(), november, SMALL)
   await expectUntouched(on(), october, SMALL)
 })

@@ -28,7 +28,12 @@ describe('the slices', () => {
       [earlier, FILE],
       [outside, FILE],
     ] as const)
-      await on().run({ ...each, source: await on().upload(file), requestedBy: 'lee' })
+      await on().run({
+        ...each,
+        source: await on().upload(file),
+        requestedBy: 'lee',
+        confirmed: ['same-as-month', 'row-count'],
+      })
     const [newest] = await jobsOf(on(), slice)
     const lines = await kim().ask({ question: 'slices', from: '2031-01', to: '2031-02' })
     expect(lines.map(({ distributor, month }) => ({ distributor, month }))).toEqual([slice, earlier])

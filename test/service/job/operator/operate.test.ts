@@ -47,7 +47,7 @@ describe('put-distributor', () => {
       kim.act({ action: 'put-distributor', mode, distributor: { ...fields, ...change }, ...KIM })
     await expect(put('set')).rejects.toMatchObject({ name: 'UnknownDistributor' })
     const added = await put('add')
-    expect(added).toEqual({ id: expect.any(Number), ...fields })
+    expect(added).toEqual({ id: expect.any(Number), ...fields, overClaim: 'refuse' })
     await expect(put('add', { name: 'again' })).rejects.toMatchObject({ name: 'DistributorExists' })
     expect(await put('set', { active: false })).toEqual({ ...added, active: false })
     const all = await kim.ask({ question: 'distributors' })

@@ -58,7 +58,11 @@ const writeFile = async (folder: string, name: string, rows: number, seed: numbe
 
 const register = async (operations: Operations, slice: SliceName, path: string, why: string): Promise<void> => {
   const plan = await operations.planStart(slice, { path })
-  const { executionArn } = await operations.start(plan, { why, confirmation: plan.confirmation ?? undefined })
+  const { executionArn } = await operations.start(plan, {
+    why,
+    confirmation: plan.confirmation ?? undefined,
+    accept: plan.warnings.map(({ name }) => name),
+  })
   for await (const { status } of operations.watch(executionArn)) if (status !== 'RUNNING') return
 }
 
