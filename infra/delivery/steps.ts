@@ -1,4 +1,5 @@
 import type { CfnOutput } from 'aws-cdk-lib'
+import { BuildSpec, LinuxBuildImage } from 'aws-cdk-lib/aws-codebuild'
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import { CodeBuildStep, type IFileSetProducer, ManualApprovalStep } from 'aws-cdk-lib/pipelines'
 import type { AwsStage } from '../config/config.ts'
@@ -6,6 +7,15 @@ import { regionalName } from '../operators/regional-name.ts'
 
 /** As CDK Pipelines names each of its change sets. */
 const CHANGE_SET = 'PipelineChange'
+
+/** AWS's own image; a runtime is chosen on it, and on no other image. */
+export const STANDARD = {
+  buildEnvironment: { buildImage: LinuxBuildImage.STANDARD_8_0 },
+  partialBuildSpec: BuildSpec.fromObject({
+    version: '0.2',
+    phases: { install: { 'runtime-versions': { nodejs: '24' } } },
+  }),
+}
 
 /** Takes a role's credentials, in the stage's own region: the pipeline's are of another account, and perhaps region. */
 const assuming = (roleVariable: string, region: string): string[] => [
@@ -24,6 +34,7 @@ export const smokeStep = (
   outputs: Readonly<Record<string, CfnOutput>>,
 ): CodeBuildStep =>
   new CodeBuildStep('Smoke', {
+    ...STANDARD,
     input: source,
     envFromCfnOutputs: { ...outputs },
     commands: ['npm ci --no-audit --no-fund', ...assuming('SMOKE_ROLE_ARN', region), 'npm run smoke'],
@@ -37,6 +48,7 @@ export const smokeStep = (
 export const protectStep = ({ account, region }: AwsStage, stackName: string): CodeBuildStep => {
   const role = `arn:aws:iam::${account}:role/cdk-hnb659fds-deploy-role-${account}-${region}`
   return new CodeBuildStep('Protect', {
+    ...STANDARD,
     env: { DEPLOY_ROLE_ARN: role, STACK: stackName },
     commands: [
       ...assuming('DEPLOY_ROLE_ARN', region),

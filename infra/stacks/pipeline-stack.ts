@@ -1,5 +1,5 @@
 import { Duration, Stack, type StackProps, Stage } from 'aws-cdk-lib'
-import { BuildSpec, ComputeType, LinuxBuildImage } from 'aws-cdk-lib/aws-codebuild'
+import { ComputeType, LinuxBuildImage } from 'aws-cdk-lib/aws-codebuild'
 import { PipelineType } from 'aws-cdk-lib/aws-codepipeline'
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import { CodeBuildStep, CodePipeline, CodePipelineSource, type IFileSetProducer } from 'aws-cdk-lib/pipelines'
@@ -8,7 +8,7 @@ import type { PipelineConfig, StageConfig } from '../config/config.ts'
 import { stageConfig } from '../config/stages.ts'
 import { PipelineNotices } from '../delivery/notices.ts'
 import { acknowledgePipeline } from '../delivery/pipeline-nag.ts'
-import { approveStep, protectStep, smokeStep } from '../delivery/steps.ts'
+import { approveStep, protectStep, STANDARD, smokeStep } from '../delivery/steps.ts'
 import type { Bundles } from '../functions/bundles.ts'
 import type { StageStacks } from './stage-stacks.ts'
 
@@ -24,15 +24,6 @@ export const PIPELINE = 'Sharelock-Pipeline'
 
 /** As in package.json, which a test compares. */
 const CDK_CLI_VERSION = '2.1148.1'
-
-/** AWS's own image; a runtime is chosen on it, and on no other image. */
-const STANDARD = {
-  buildEnvironment: { buildImage: LinuxBuildImage.STANDARD_8_0 },
-  partialBuildSpec: BuildSpec.fromObject({
-    version: '0.2',
-    phases: { install: { 'runtime-versions': { nodejs: '24' } } },
-  }),
-}
 
 /**
  * All tests, with real servers and a browser, which come from the image's Debian archive: 4 GiB would not hold them. They

@@ -43,6 +43,13 @@ describe('the production bundles', () => {
     expect(module.handler).toBeTypeOf('function')
   })
 
+  test('are the same bytes each time: the same code deployed again changes nothing', () => {
+    const again = bundleHandlers()
+    for (const file of FILES)
+      expect(readFileSync(join(again.get(file) ?? '', 'index.mjs'), 'utf8') === textOf(file), file).toBe(true)
+    for (const made of again.values()) rmSync(dirname(made), { recursive: true, force: true })
+  })
+
   test.each(FILES)('%s is small enough to start quickly', (file) => {
     expect(statSync(bundleOf(file)).size).toBeLessThan(4_000_000)
   })

@@ -56,6 +56,22 @@ describe('the pipeline', () => {
     expect(commandsOf(/Synth/)).not.toContain('runtime-versions')
   })
 
+  test('does all else on Node 24, on the image of AWS that has it', () => {
+    const others = Object.values(template.findResources('AWS::CodeBuild::Project'))
+      .map(({ Properties }) => Properties)
+      .filter(({ Description = '' }) => !/Synth/.test(Description))
+    // Itself, the bundles, and in each stage the protection and the small job.
+    expect(others).toHaveLength(6)
+    for (const { Environment, Source } of others) {
+      expect(Environment.Image).toBe('aws/codebuild/standard:8.0')
+      // That of the bundles is a file beside the template.
+      const text = Source.BuildSpec.startsWith('{')
+        ? Source.BuildSpec
+        : readFileSync(join(folder, 'out', Source.BuildSpec))
+      expect(JSON.parse(String(text)).phases.install['runtime-versions']).toEqual({ nodejs: '24' })
+    }
+  })
+
   test('deploys itself with the CLI that the app was tested with', () => {
     const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
     expect(commandsOf(/UpdatePipeline|SelfMutat/)).toContain(`aws-cdk@${devDependencies['aws-cdk']}`)
