@@ -3,17 +3,26 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { concurrencyNeeded } from '../../../infra/config/connections.ts'
 import { lookAtPlace, lookAtQuotas } from '../../../preflight/account.ts'
 import { linesOf } from '../../../preflight/lacks.ts'
+import { lookAtStores } from '../../../preflight/stores.ts'
 import { lookAtPipelineValues, lookAtValues } from '../../../preflight/values.ts'
 import { deployed, EXISTING } from '../../infra/existing.ts'
 
 /* AWS's answers, as its API documents them; which account it is the test says. */
-type Account = { id: string; concurrency: number; memoryMb: number; isBootstrapped: boolean; mayCreate: boolean }
+type Account = {
+  id: string
+  concurrency: number
+  memoryMb: number
+  isBootstrapped: boolean
+  mayCreate: boolean
+  secret: string
+}
 const ESTABLISHED: Account = {
   id: EXISTING.account,
   concurrency: 1_000,
   memoryMb: 10_240,
   isBootstrapped: true,
   mayCreate: true,
+  secret: '{"username":"master","password":"secret"}',
 }
 let account: Account
 const made: string[] = []
@@ -55,6 +64,8 @@ const created = (body: string): Answer => {
 const answer = (method: string, url: string, body: string): Answer => {
   if (body.includes('GetCallerIdentity')) return identity()
   if (method === 'HEAD') return { status: account.isBootstrapped ? 200 : 404 }
+  if (body.includes('SecretId'))
+    return { status: 200, type: 'application/x-amz-json-1.1', text: JSON.stringify({ SecretString: account.secret }) }
   if (url.includes('/account-settings'))
     return { status: 200, text: JSON.stringify({ AccountLimit: { ConcurrentExecutions: account.concurrency } }) }
   return created(body)
@@ -144,6 +155,33 @@ describe('an account', () => {
   test('that may not be asked is not called fine', async () => {
     account.mayCreate = false
     expect(linesOf(await lookAtQuotas(config)).at(-1)).toMatch(/^unknown {2}Lambda memory: not authorized/)
+  })
+})
+
+describe('the existing stores of a stage', () => {
+  // Nobody listens there.
+  const nowhere = deployed({
+    ...EXISTING,
+    database: { ...EXISTING.database, endpoint: 'mysql.localhost', port: 1 },
+    lock: { ...EXISTING.lock, endpoint: 'valkey.localhost', port: 1 },
+  })
+
+  test('are asked with the logins that the functions will have, and out of reach it says from where to ask', async () => {
+    const lines = linesOf(await lookAtStores(nowhere, {}))
+    expect(lines).toEqual([
+      expect.stringMatching(/^unknown {2}Valkey at valkey\.localhost:1: .*SHARELOCK_VALKEY_USER/),
+      expect.stringMatching(
+        /^lacks {4}mysql-reached: MySQL at mysql\.localhost:1 does not let us in: .* inside the VPC/,
+      ),
+      expect.stringMatching(/^lacks {4}lock: Valkey did not answer for guest:\{sharelock:preflight:2099-12\}:lock/),
+    ])
+  })
+
+  test('whose secret is no login are told by the secret, without what it holds', async () => {
+    account.secret = '{"user":"x","pass":"hidden"}'
+    const text = linesOf(await lookAtStores(nowhere, {})).join('\n')
+    expect(text).toMatch(/master-secret: The secret arn:.*settlement-AbCdEf does not give a username and a password/)
+    expect(text).not.toContain('hidden')
   })
 })
 
