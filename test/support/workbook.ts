@@ -45,7 +45,9 @@ export const workbookOf = (workbook: WorkbookParts): Buffer => {
   const relations = [
     ...names.map((_, n) => relation(`rId${n + 1}`, 'worksheet', `worksheets/sheet${n + 1}.xml`)),
     relation('rIdT', 'styles', '/xl/styles.xml'),
-    relation('rIdS', 'sharedStrings', 'sharedStrings.xml'),
+    ...(strings === undefined && !parts.some(({ name }) => name === 'xl/sharedStrings.xml')
+      ? []
+      : [relation('rIdS', 'sharedStrings', 'sharedStrings.xml')]),
   ]
   const entries: ZipEntry[] = [
     { name: '[Content_Types].xml', bytes: `${XML}<Types/>` },

@@ -93,6 +93,13 @@ const textValue = (stored: string): CellValue => {
   return { text, kind: text.search(ESCAPE) < 0 ? 'text' : 'escape' }
 }
 
+/** A workbook without styles has one, the plain one. */
+const styleOf = (style: number, styles: readonly NumberStyle[]): NumberStyle => {
+  const found = style === 0 && styles.length === 0 ? 'plain' : styles[style]
+  if (found === undefined) throw new SourceUnreadable('sheet-damaged', { seen: 'a style that is not there' })
+  return found
+}
+
 const BLANK: CellValue = { text: '', kind: 'text' }
 
 /** The value of a cell as it is stored, never as it is shown. @throws SourceUnreadable where the workbook is damaged */
@@ -112,7 +119,7 @@ export const cellValue = ({ type, style, value, hasFormula }: StoredCell, contex
     case 'd':
       return { text: value, kind: 'date' }
     case 'n':
-      return numberValue(value, context.styles[style] ?? 'plain', context.from1904)
+      return numberValue(value, styleOf(style, context.styles), context.from1904)
     default:
       throw new SourceUnreadable('sheet-damaged', { seen: 'a cell of an unknown type' })
   }

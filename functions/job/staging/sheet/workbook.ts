@@ -52,8 +52,9 @@ const referenceOf = (attributes: Attributes): string | undefined => {
 
 export const readWorkbook = async (archive: ZipArchive): Promise<Workbook> => {
   const relations = await readRelations(archive)
+  // A part that is referred to and is not there is never left out: without its styles a date would be a number.
   const partOf = (type: string): string | undefined =>
-    [...relations.values()].find((relation) => relation.type === type && archive.has(relation.part))?.part
+    [...relations.values()].find((relation) => relation.type === type)?.part
   const sheets: Sheet[] = []
   let from1904 = false
   await walkXml(smallPart(archive, WORKBOOK), {

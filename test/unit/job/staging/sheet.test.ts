@@ -142,6 +142,7 @@ describe('a workbook that is not well made is refused', () => {
     ['a wrong nesting', '<row><c></row></c>'],
     ['an entity of its own', '<row><c><v>&nbsp;</v></c></row>'],
     ['a text that is not there', '<row><c t="s"><v>7</v></c></row>'],
+    ['a style that is not there', '<row><c s="9"><v>1</v></c></row>'],
     ['a number that is none', '<row><c><v>abc</v></c></row>'],
     ['a hexadecimal number', '<row><c><v>0x10</v></c></row>'],
     ['an unknown type', '<row><c t="x"><v>1</v></c></row>'],
@@ -169,6 +170,12 @@ describe('a workbook that is not well made is refused', () => {
       const result = await readWorkbookFile(workbookOf({ sheets: { S: '' }, parts: [{ name, bytes }] }))
       expect(errorsOf(result).map(({ rule }) => rule)).toEqual(['sheet-damaged'])
     }
+  })
+
+  test('for styles that are referred to and are not there: a date would be a number', async () => {
+    const bytes = workbookOf({ ...sheetOf(rowOf(number('1', 1))), formats: ['yyyy'] })
+    const renamed = Buffer.from(bytes.toString('latin1').replaceAll('xl/styles.xml', 'xl/stylez.xml'), 'latin1')
+    expect(errorsOf(await readWorkbookFile(renamed)).map(({ rule }) => rule)).toEqual(['zip-damaged'])
   })
 
   test('and no row behind the damage is judged', async () => {
