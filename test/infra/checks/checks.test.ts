@@ -2,16 +2,17 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { App } from 'aws-cdk-lib'
+import { App, Validations } from 'aws-cdk-lib'
 import { AwsSolutionsChecks } from 'cdk-nag'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { buildApp } from '../../../infra/app.ts'
+import { addStacks, buildApp } from '../../../infra/app.ts'
 import { LINT_IGNORED } from '../../../infra/checks/lint.ts'
 import { acknowledgedOf } from '../../../infra/checks/nag.ts'
 import { FLAGS } from '../../../infra/config/flags.ts'
 import { stageConfig } from '../../../infra/config/stages.ts'
 import { DataStack } from '../../../infra/stacks/data-stack.ts'
 import { JobStack } from '../../../infra/stacks/job-stack.ts'
+import { deployed, EXISTING } from '../existing.ts'
 import { placeholders } from '../synth.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'sharelock-checks-'))
@@ -28,10 +29,20 @@ const synthesise = (what: string): string => {
   return outdir
 }
 
+/** A stage in somebody's VPC, on their stores. */
+const synthesiseGuest = (): string => {
+  const outdir = join(folder, 'guest')
+  const app = appIn(outdir)
+  addStacks(app, deployed(EXISTING), placeholders(mkdtempSync(join(folder, 'bundles-'))))
+  Validations.of(app).addPlugins(new AwsSolutionsChecks(app))
+  app.synth()
+  return outdir
+}
+
 let outdirs: string[]
 beforeAll(() => {
   // An open finding of cdk-nag stops the synthesis.
-  outdirs = ['all', 'pipeline'].map(synthesise)
+  outdirs = [...['all', 'pipeline'].map(synthesise), synthesiseGuest()]
 }, 180_000)
 
 type Found = { readonly id: string; readonly path: string }
@@ -85,7 +96,7 @@ describe('cfn-lint', () => {
         .filter((file) => file.endsWith('.template.json'))
         .map((file) => join(outdir, file)),
     )
-    expect(templates.length).toBeGreaterThanOrEqual(11)
+    expect(templates.length).toBeGreaterThanOrEqual(13)
     const { stdout } = spawnSync('cfn-lint', ['--format', 'parseable', '-i', ...LINT_IGNORED, '-t', ...templates], {
       encoding: 'utf8',
     })
