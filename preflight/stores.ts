@@ -59,5 +59,5 @@ const existingValkey = async (config: AwsStage, env: Environment): Promise<Findi
     AWS_REGION: region,
   } as const
   const administrator = username === undefined || password === undefined ? undefined : { username, password }
-  return await lookAtValkey(stage, address, administrator)
+  return await lookAtValkey(stage, address, { administrator, nodes: lock.nodeIds.length })
 }

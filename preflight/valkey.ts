@@ -24,10 +24,22 @@ const isOld = ({ valkey_version: valkey, redis_version: redis = '0' }: ValkeyFac
   return valkey === undefined ? major < 7 : major < 7 || (major === 7 && minor < 2)
 }
 
-/** What an answering server lacks, by its own INFO. */
-export const valkeyLacksOf = (facts: ValkeyFacts): Lack[] => {
+/**
+ * What an answering server lacks, by its own INFO.
+ *
+ * @param nodes as many as the stage lists for its alarms; absent where it lists none
+ */
+export const valkeyLacksOf = (facts: ValkeyFacts, nodes?: number): Lack[] => {
   const { maxmemory_policy: policy = 'noeviction', maxmemory = '0', used_memory: used = '0' } = facts
+  const nodesSeen = 1 + Number(facts.connected_slaves ?? 0)
   const lacks: (Lack | false)[] = [
+    nodes !== undefined &&
+      facts.role === 'master' &&
+      nodes !== nodesSeen && {
+        check: 'nodes',
+        what: `The group has ${nodesSeen} node${nodesSeen === 1 ? '' : 's'}, and nodeIds of the stage lists ${nodes}: the alarms would watch others than there are.`,
+        remedy: 'Set nodeIds to the MemberClusters of aws elasticache describe-replication-groups.',
+      },
     isOld(facts) && {
       check: 'valkey-version',
       what: `The server is ${facts.valkey_version ?? `Redis ${facts.redis_version}`}, which does not know what a lock's scripts need.`,
@@ -107,7 +119,7 @@ const tryLock = async (address: LockAddress): Promise<unknown> => {
 export const lookAtValkey = async (
   stage: string,
   address: LockAddress,
-  administrator?: Administrator,
+  { administrator, nodes }: { readonly administrator?: Administrator | undefined; readonly nodes?: number } = {},
 ): Promise<Findings> => {
   const findings = noFindings()
   const where = `Valkey at ${address.LOCK_HOST}:${address.LOCK_PORT}`
@@ -116,7 +128,7 @@ export const lookAtValkey = async (
     findings.unknown.push(
       `${where}: eviction policy, cluster mode and version, for INFO failed (${messageOf(facts)}). Set SHARELOCK_VALKEY_USER and SHARELOCK_VALKEY_PASSWORD to a user that may ask it.`,
     )
-  else findings.lacks.push(...valkeyLacksOf(facts))
+  else findings.lacks.push(...valkeyLacksOf(facts, nodes))
   // What INFO said already, a lock would only say again in its own words.
   const refused = findings.lacks.length === 0 ? await tryLock(address) : undefined
   if (refused !== undefined) findings.lacks.push(lackOf('lock', refused, accessRemedy(stage, refused)))

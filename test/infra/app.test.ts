@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -41,6 +41,19 @@ describe('the app', () => {
     expect(stageOf({ CDK_CONTEXT_JSON: '{"stage":"dev"}', SHARELOCK_STAGE: 'prod' })).toBe('dev')
     expect(stageOf({ CDK_CONTEXT_JSON: '{}', SHARELOCK_STAGE: 'prod' })).toBe('prod')
     expect(stageOf({})).toBe('all')
+  })
+
+  test('gives the local stage to nobody who deploys', () => {
+    const env = {
+      PATH: '',
+      HOME: tmpdir(),
+      CDK_OUTDIR: join(outdir, 'never'),
+      CDK_CLI_VERSION: '2',
+      SHARELOCK_STAGE: 'local',
+    }
+    const { status, stderr } = spawnSync(process.execPath, ['bin/app.ts'], { cwd: ROOT, env, encoding: 'utf8' })
+    expect(status).not.toBe(0)
+    expect(stderr).toContain('The local stage is not deployed')
   })
 
   test('says which stages there are', () => {

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
+import { sourceRowsMax } from '../../../functions/contract/source-limits.ts'
 import { deployed, EXISTING } from '../existing.ts'
 import { stageTemplates } from '../synth.ts'
 
@@ -79,6 +80,11 @@ describe('the pages', () => {
     },
     300_000,
   )
+})
+
+test('say how many rows a file may have where memory is short', () => {
+  const millions = Math.floor(sourceRowsMax(3_008) / 1_000_000)
+  expect(textOf('docs/first-deployment.md')).toContain(`files of up to ${millions} million rows`)
 })
 
 describe('what is not run here', () => {

@@ -183,6 +183,19 @@ describe('Valkey', () => {
     ])
   })
 
+  test('with a node that the stage does not list for its alarms is told the number', async () => {
+    const { host, port } = await startValkey()
+    await startValkey('--replicaof', `${host} ${port}`)
+    const told = async () =>
+      linesOf(await lookAtValkey('guest', lockAddress(host, port), { nodes: 1 })).map((line) => line.slice(0, 75))
+    await expect
+      .poll(told, { timeout: 30_000 })
+      .toEqual(['lacks    nodes: The group has 2 nodes, and nodeIds of the stage lists 1: th'])
+    expect(linesOf(await lookAtValkey('guest', lockAddress(host, port), { nodes: 2 }))).toEqual([
+      expect.stringMatching(/^ok /),
+    ])
+  })
+
   test("whose user may not ask INFO, as the locks' own, is not called fine in what nobody saw", async () => {
     const server = await startValkey('--user', 'default', 'on', 'nopass', '~*', '+@all', '-info')
     expect(await lines(server)).toEqual([
