@@ -43,7 +43,7 @@ export const heldText = ({ rows, tracks, shareSum, firstTracks }: HeldRows): str
 export const ignoredLines = ({ ignoredColumns }: Validation): string[] =>
   ignoredColumns.length === 0 ? [] : [`  ignored columns: ${ignoredColumns.join(', ')}`]
 
-export const formatText = ({ encoding, gzip }: Validation): string => (gzip ? `${encoding}, gzip` : encoding)
+export const formatText = ({ encoding, gzip }: Validation): string => (gzip ? `${encoding}, packed` : encoding)
 
 /** What was read, as pairs of name and value. */
 export const summaryLines = (validation: Validation): string[] => {

@@ -41,11 +41,12 @@ export const recordReader =
     format.compressed = file.compressed
     if (file.kind === 'workbook') {
       const sheet = profile.format.kind === 'xlsx' ? profile.format.sheet : undefined
-      format.encoding = 'utf-8'
+      format.encoding = 'xlsx'
       errors.isSheet = true
       await readSheetRecords(file.archive, sheet, limits, errors, onRecord)
       return
     }
+    format.encoding = 'ascii'
     const delimiter = delimiterOf(profile) ?? ','
     const utf8 = utf8Bytes(file.bytes, format, profile.encoding)
     await readRecords(withQuotedFormulas(utf8, delimiter), { ...limits, delimiter }, errors, onRecord)

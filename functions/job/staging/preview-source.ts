@@ -5,7 +5,7 @@ import { recordReader } from './file-records.ts'
 import { READ_LIMITS } from './read-source.ts'
 import { EndOfReading, type OnRecord } from './record-reader.ts'
 import { SourceErrors } from './source-errors.ts'
-import type { SourceFormat } from './source-format.ts'
+import { unknownFormat } from './source-format.ts'
 import { type RowSink, SourceReader } from './source-reader.ts'
 import { SourceWarnings } from './source-warnings.ts'
 
@@ -32,7 +32,7 @@ export const previewSource = async (
   profile: Profile,
   rowsMax: number,
 ): Promise<Preview> => {
-  const format: SourceFormat = { compressed: false, encoding: 'ascii' }
+  const format = unknownFormat()
   const errors = new SourceErrors(READ_LIMITS.errorsMax, READ_LIMITS.errorsCountedMax)
   const rows: Preview['rows'][number][] = []
   const sink: RowSink = {

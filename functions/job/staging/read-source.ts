@@ -26,7 +26,7 @@ import { cutChunks, type StagedSource } from './cut-chunks.ts'
 import { recordReader } from './file-records.ts'
 import { RowTable } from './row-table.ts'
 import { SourceErrors } from './source-errors.ts'
-import type { SourceFormat } from './source-format.ts'
+import { type SourceFormat, unknownFormat } from './source-format.ts'
 import { SourceReader } from './source-reader.ts'
 import { SourceWarnings } from './source-warnings.ts'
 
@@ -90,7 +90,7 @@ export const readSource = async (
   options: ReadOptions = {},
 ): Promise<ReadResult> => {
   const limits = { ...READ_LIMITS, ...options.limits }
-  const format: SourceFormat = { compressed: false, encoding: 'ascii' }
+  const format = unknownFormat()
   const errors = new SourceErrors(limits.errorsMax, limits.errorsCountedMax)
   const warnings = new SourceWarnings(options.month)
   const table = new RowTable(limits.distinctMax, (name, example) => warnings.add(name, example))

@@ -137,7 +137,7 @@ export const en = {
   month: 'Settlement month',
   monthHint: 'YYYY-MM, e.g. 2026-10',
   file: 'File on this computer',
-  fileHint: (size: string) => `CSV, gzip or not, up to ${size}.`,
+  fileHint: (size: string) => `CSV, or what the distributor’s profile says; gzip or zip or not; up to ${size}.`,
   fileTooLarge: (size: string) =>
     `The file is larger than ${size}. Compress it with gzip, or use \`sharelock start\`, which has no such limit.`,
   key: 'Or an uploaded object',
@@ -154,7 +154,7 @@ export const en = {
   untouched: 'Nothing was changed.',
   fileChecked: 'The file',
   encoding: 'Encoding',
-  gzip: 'gzip',
+  gzip: 'packed',
   ignoredColumns: 'Ignored columns',
   tracks: 'Tracks',
   parties: 'Parties',

@@ -135,7 +135,7 @@ export const ko: Words = {
   month: '정산월',
   monthHint: 'YYYY-MM 형식, 예: 2026-10',
   file: '이 컴퓨터의 파일',
-  fileHint: (size) => `CSV 파일(gzip 압축 가능), 최대 ${size}.`,
+  fileHint: (size) => `CSV 또는 배급사 프로필에 맞는 파일(gzip·zip 압축 가능), 최대 ${size}.`,
   fileTooLarge: (size) =>
     `파일이 ${size}보다 큽니다. gzip으로 압축하시거나, 이러한 제한이 없는 \`sharelock start\`를 사용해 주십시오.`,
   key: '또는 이미 업로드된 객체',
@@ -152,7 +152,7 @@ export const ko: Words = {
   untouched: '변경된 내용은 없습니다.',
   fileChecked: '파일',
   encoding: '인코딩',
-  gzip: 'gzip',
+  gzip: '압축됨',
   ignoredColumns: '무시된 열',
   tracks: '트랙 수',
   parties: '권리자 수',

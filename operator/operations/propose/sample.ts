@@ -6,6 +6,7 @@ import { READ_LIMITS } from '../../../functions/job/staging/read-source.ts'
 import { EndOfReading } from '../../../functions/job/staging/record-reader.ts'
 import type { CellKind } from '../../../functions/job/staging/sheet/cell-value.ts'
 import { SourceErrors } from '../../../functions/job/staging/source-errors.ts'
+import { unknownFormat } from '../../../functions/job/staging/source-format.ts'
 import { OperationError } from '../operation-error.ts'
 
 /** Records that a proposal is made from: enough for what is in every row. */
@@ -46,7 +47,7 @@ const recordsOf = async (
   const first: SampleRecord[] = []
   const last: SampleRecord[] = []
   const errors = new SourceErrors(1, 1)
-  const read = recordReader(Profile.parse({ format, encoding }), READ_LIMITS, { compressed: false, encoding: 'ascii' })
+  const read = recordReader(Profile.parse({ format, encoding }), READ_LIMITS, unknownFormat())
   let count = 0
   await read(open(), errors, (fields, line, kinds) => {
     if (fields.every((field) => field.trim() === '')) return

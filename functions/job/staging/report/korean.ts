@@ -1,8 +1,10 @@
 import type { SourceRule } from '../../../contract/source-refusals.ts'
 import type { WarningName } from '../../../contract/warnings.ts'
+import { KOREAN_FILES } from './korean-files.ts'
 
 /** Rules and warnings in a sentence for a Korean sender. */
-const KOREAN: Readonly<Partial<Record<SourceRule | WarningName, string>>> = {
+const KOREAN: Readonly<Record<SourceRule | WarningName, string>> = {
+  ...KOREAN_FILES,
   'empty-file': '지분 행이 하나도 없습니다.',
   'file-bytes': '파일이 업로드할 수 있는 크기를 넘습니다.',
   'file-rows': '행이 한 달치로 허용된 수보다 많습니다.',
@@ -12,14 +14,22 @@ const KOREAN: Readonly<Partial<Record<SourceRule | WarningName, string>>> = {
   'gzip-expansion':
     '압축을 풀면 지분 파일로 보기에는 너무 커집니다. CSV 파일을 한 번만 압축하거나 압축하지 말고 업로드하십시오.',
   encoding: '문자를 정확히 읽을 수 없습니다. UTF-8로 저장하십시오.',
+  'encoding-mark': '이 파일들의 인코딩과 다릅니다. 정해진 인코딩으로 저장하십시오.',
+  delimiter:
+    '값을 나누는 구분자가 정해진 것과 다릅니다. 정해진 구분자로 내보내거나, 프로필에 이 구분자를 넣어 달라고 하십시오.',
   'header-missing': '머리글에 필요한 열이 없습니다.',
   'header-duplicate': '머리글에 같은 열이 두 번 이상 있습니다.',
+  'header-unknown': '이 파일들에 없는 열입니다. 삭제하거나, 무시하도록 요청하십시오.',
+  'header-constant': '모든 행의 권리 유형이 같은 파일인데 권리 유형 열이 있습니다. 삭제하거나, 읽도록 요청하십시오.',
+  'rows-after-data': '지분이 아닌 행으로 끝나야 하는데 지분 행입니다.',
   'distinct-values': '서로 다른 값이 너무 많습니다. 열 이름이 맞는지 확인하십시오.',
   'record-length': '한 행이 너무 깁니다. 여기서 연 따옴표가 닫히지 않았을 수 있습니다.',
   'unclosed-quote': '따옴표가 닫히지 않았습니다.',
   'stray-quote': '따옴표의 위치가 잘못되었습니다. 값 전체를 따옴표로 묶고 안의 따옴표는 두 번 쓰십시오.',
   'column-count': '열의 수가 머리글과 다릅니다. 쉼표가 있는 값은 따옴표로 묶으십시오.',
   'blank-row': '구분자만 있고 값이 없는 행입니다. 행을 삭제하십시오.',
+  'excel-formula': '값을 감싼 Excel 수식입니다. 열을 =와 따옴표 없이 텍스트로 내보내십시오.',
+  'hidden-character': '눈에 보이지 않는 문자가 있습니다. 값을 만든 곳에서 삭제하십시오.',
   'isrc-blank': 'ISRC가 비어 있습니다.',
   'isrc-format': 'ISRC가 아닙니다. 영문 2자, 영문이나 숫자 3자, 숫자 7자입니다. 예: KRA012600001',
   'right-type-blank': '권리 유형이 비어 있습니다.',
@@ -30,10 +40,6 @@ const KOREAN: Readonly<Partial<Record<SourceRule | WarningName, string>>> = {
   'ipi-length': 'IPI 번호가 11자리가 아닙니다. 스프레드시트에서 앞의 0이 사라졌을 수 있습니다.',
   'ipi-check-digits': 'IPI 번호의 마지막 두 자리(검증 번호)가 맞지 않습니다.',
   'excel-number': '스프레드시트가 숫자로 바꾸어 자릿수가 사라졌습니다. 열을 텍스트로 내보내십시오.',
-  'cell-number': '시트의 숫자 셀이라 앞의 0이 사라집니다. 열 서식을 텍스트로 바꾸십시오.',
-  'cell-date': '스프레드시트가 날짜로 바꾸었습니다. 열 서식을 텍스트로 바꾸고 값을 다시 쓰십시오.',
-  'cell-boolean': '텍스트가 아니라 TRUE 또는 FALSE입니다. 열 서식을 텍스트로 바꾸고 값을 다시 쓰십시오.',
-  'cell-error': '수식의 오류입니다. 시트를 고치십시오.',
   'share-blank': '지분이 비어 있습니다. 빈칸은 0이 아닙니다.',
   'share-full-width': '전각 문자입니다. 33.3처럼 반각으로 쓰십시오.',
   'share-thousands-separator': '천 단위 구분 기호가 있습니다. 지분은 100 이하의 백분율입니다.',
@@ -68,4 +74,4 @@ const KOREAN: Readonly<Partial<Record<SourceRule | WarningName, string>>> = {
 }
 
 /** The sentence of a rule or a warning. */
-export const koreanOf = (name: SourceRule | WarningName): string => KOREAN[name] ?? '영어 설명을 참고하십시오.'
+export const koreanOf = (name: SourceRule | WarningName): string => KOREAN[name]

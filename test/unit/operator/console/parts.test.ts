@@ -63,11 +63,12 @@ test('a map of many chunks has at most 400 squares, full only where every chunk 
 
 const saying = (words: object, key: string): string => {
   const word: unknown = (words as Record<string, unknown>)[key]
-  return typeof word === 'function' ? String(word(200, '2')) : String(word)
+  const given = key === 'warningSentence' ? { name: 'row-count', message: 'has few rows' } : 200
+  return typeof word === 'function' ? String(word(given, '2')) : String(word)
 }
 
 test('every label is Korean in Korean and English in English, and both say what they are given', () => {
-  const alike = ['gzip', 'monthsFromTo']
+  const alike = ['monthsFromTo']
   for (const key of Object.keys(en)) {
     const [english, korean] = [saying(en, key), saying(ko, key)]
     expect(english, key).not.toMatch(/\p{Script=Hangul}/u)

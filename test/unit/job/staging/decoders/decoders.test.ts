@@ -7,7 +7,7 @@ import { Profile } from '../../../../../functions/contract/profile.ts'
 import { recordReader } from '../../../../../functions/job/staging/file-records.ts'
 import { READ_LIMITS } from '../../../../../functions/job/staging/read-source.ts'
 import { SourceErrors } from '../../../../../functions/job/staging/source-errors.ts'
-import type { SourceFormat } from '../../../../../functions/job/staging/source-format.ts'
+import { unknownFormat } from '../../../../../functions/job/staging/source-format.ts'
 import { cutAt } from '../../../../support/staging.ts'
 
 /* Each decoder beside an independent one: what Python read from the same bytes, see make-vectors.py. */
@@ -25,7 +25,7 @@ type Read = { fields: string[]; line: number; kinds: readonly string[] }
 /** What our readers make of a file, without any rule about its values; null where they refuse it. */
 const read = async (file: string, profile: Profile): Promise<Read[] | null> => {
   const errors = new SourceErrors(100, 100_000)
-  const format: SourceFormat = { compressed: false, encoding: 'ascii' }
+  const format = unknownFormat()
   const records: Read[] = []
   const bytes = Buffer.from(file, 'base64')
   await recordReader(profile, READ_LIMITS, format)(cutAt(bytes, bytes.length >> 1), errors, (fields, line, kinds) => {

@@ -1,0 +1,50 @@
+import type { CONTAINER_RULES } from '../../../contract/container-refusals.ts'
+import type { SHEET_RULES } from '../../../contract/sheet-refusals.ts'
+
+type FileRule = keyof typeof CONTAINER_RULES | keyof typeof SHEET_RULES
+
+/** What a file is, and what is wrong with a sheet, in a sentence for a Korean sender. */
+export const KOREAN_FILES: Readonly<Record<FileRule, string>> = {
+  'xlsx-unexpected': '텍스트 파일이어야 하는데 Excel 통합 문서입니다. 시트를 "CSV UTF-8"로 저장해서 보내십시오.',
+  'text-unexpected': 'Excel 통합 문서여야 하는데 텍스트 파일입니다. 통합 문서(.xlsx)를 그대로 보내십시오.',
+  'old-xls': '파일 이름과 관계없이 예전 Excel 문서(.xls)입니다. Excel에서 열어 .xlsx로 저장하십시오.',
+  'office-password': '암호가 걸린 Office 파일입니다. 파일 > 정보에서 암호를 없애고 다시 저장하십시오.',
+  'office-old': '예전 Office 파일입니다. 시트를 .xlsx 또는 "CSV UTF-8"로 저장하십시오.',
+  'office-other': '시트가 있는 통합 문서(.xlsx)가 아닌 Office 파일입니다. 통합 문서를 보내십시오.',
+  xlsb: 'Excel 바이너리 통합 문서(.xlsb)입니다. .xlsx로 저장하십시오.',
+  ods: 'OpenDocument 스프레드시트(.ods)입니다. .xlsx 또는 "CSV UTF-8"로 저장하십시오.',
+  html: '확장자가 .xls여도 내용은 웹 페이지(HTML)입니다. Excel에서 열어 .xlsx로 저장하십시오.',
+  xml: 'XML 문서입니다. Excel에서 열어 .xlsx 또는 "CSV UTF-8"로 저장하십시오.',
+  pdf: 'PDF 문서입니다. 표 자체를 .xlsx 또는 CSV로 보내십시오.',
+  drm: '문서 보안(DRM) 프로그램으로 잠긴 파일입니다. 보안을 해제하거나, 보안이 없는 컴퓨터에서 저장하십시오.',
+  binary: '텍스트가 아닌 이진 파일입니다. 표 자체를 .xlsx 또는 CSV로 보내십시오.',
+  'packed-tar': 'tar 파일입니다. 파일을 그대로 보내거나 그 파일 하나만 gzip 또는 zip으로 압축하십시오.',
+  'packed-twice': '두 번 압축되었습니다. 한 번 풀어서 보내십시오.',
+  'packed-7z': '7z 파일입니다. 압축을 풀거나 그 파일 하나만 gzip 또는 zip으로 압축하십시오.',
+  'packed-rar': 'RAR 파일입니다. 압축을 풀거나 그 파일 하나만 gzip 또는 zip으로 압축하십시오.',
+  'packed-other': '읽을 수 없는 방식(bzip2, xz, Zstandard, LZ4)으로 압축되었습니다. gzip 또는 zip으로 압축하십시오.',
+  'zip-password': '암호가 걸린 zip 파일입니다. 암호 없이 압축하십시오.',
+  'zip-empty': '파일이 들어 있지 않은 zip 파일입니다. 다시 압축하십시오.',
+  'zip-several': 'zip 파일에 파일이 여러 개 있습니다. 하나씩 따로 보내십시오.',
+  'zip-method': '읽을 수 없는 방식(Deflate64, LZMA, Zstandard)의 zip 파일입니다. 보통의 zip으로 압축하십시오.',
+  'zip-truncated': 'zip 파일의 끝부분이 없습니다. 다시 업로드하십시오.',
+  'zip-damaged': 'zip 파일이 손상되었습니다. 다시 압축해서 업로드하십시오.',
+  'zip-expansion': '압축을 풀면 지분 파일로 보기에는 너무 커집니다. CSV 파일 자체를 압축하거나 풀어서 보내십시오.',
+  'zip-bytes': 'zip 파일이나 통합 문서로 허용된 크기를 넘습니다. CSV 파일을 크기 제한이 없는 gzip으로 압축하십시오.',
+  'utf16-unmarked': '바이트 순서 표식(BOM)이 없는 UTF-16 텍스트입니다. UTF-8(Excel의 "CSV UTF-8")로 저장하십시오.',
+  'sheet-missing': '프로필에 적힌 이름의 시트가 없습니다.',
+  'sheet-choice':
+    '보이는 시트가 둘 이상입니다. 시트가 하나인 통합 문서를 보내거나, 프로필에 시트 이름을 넣어 달라고 하십시오.',
+  'sheet-damaged': '통합 문서가 손상되었습니다. Excel에서 열어 다시 저장해서 보내십시오.',
+  'sheet-cells': '시트의 셀이 너무 많습니다. 필요 없는 열을 삭제하십시오.',
+  'sheet-bytes': '시트가 지분 시트로 보기에는 너무 큽니다. 필요 없는 내용을 삭제하거나 CSV로 보내십시오.',
+  'sheet-strings': '통합 문서의 글자가 너무 많습니다. 필요 없는 내용을 삭제하거나 CSV로 보내십시오.',
+  'cell-number': '시트의 숫자 셀이라 앞의 0이 사라집니다. 열 서식을 텍스트로 바꾸십시오.',
+  'cell-digits': '스프레드시트가 보존하는 15자리를 넘는 숫자라 자릿수가 사라졌습니다. 열 서식을 텍스트로 바꾸십시오.',
+  'cell-date': '스프레드시트가 날짜로 바꾸었습니다. 열 서식을 텍스트로 바꾸고 값을 다시 쓰십시오.',
+  'cell-percent': '퍼센트로 보이지만 분수로 저장되어 있습니다. 열 서식을 숫자로 바꾸고 4분의 1을 25로 쓰십시오.',
+  'cell-boolean': '텍스트가 아니라 TRUE 또는 FALSE입니다. 열 서식을 텍스트로 바꾸고 값을 다시 쓰십시오.',
+  'cell-error': '수식의 오류입니다. 시트를 고치십시오.',
+  'cell-formula': '결과가 저장되지 않은 수식입니다. Excel에서 열어 저장하거나 값으로 붙여 넣으십시오.',
+  'cell-escape': '스프레드시트의 이스케이프(_x0041_)가 있어 두 가지로 읽힙니다. 없이 쓰십시오.',
+}
