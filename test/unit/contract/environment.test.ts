@@ -50,6 +50,12 @@ describe("a function's environment", () => {
     expect(['', 'a-b', 'a b', 'x`', '`x', 'd'.repeat(65)].filter((name) => takes({ DATABASE_NAME: name }))).toEqual([])
   })
 
+  test('begins the keys of its locks with word characters, so that no pattern of an access string means more', () => {
+    for (const prefix of ['', 'prod:', 'my-stage:'])
+      expect(readEnv({ ...GOOD, LOCK_PREFIX: prefix }).LOCK_PREFIX).toBe(prefix)
+    expect(['*', 'a b:', '{x}', 'x'.repeat(65)].filter((prefix) => takes({ LOCK_PREFIX: prefix }))).toEqual([])
+  })
+
   test.each(Object.keys(GOOD))('lacks its %s when that is empty', (name) => {
     expect(() => readEnv({ ...GOOD, [name]: '' })).toThrow(name)
   })
