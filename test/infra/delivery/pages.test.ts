@@ -82,6 +82,18 @@ describe('the pages', () => {
   )
 })
 
+test("the bootstrap's deployment role may do what the pipeline's steps do under it", () => {
+  const bootstraps = notRun.filter((command) => command.startsWith('npx cdk bootstrap'))
+  expect(bootstraps).toHaveLength(4)
+  const { status, stdout } = sh(`${bootstraps.find((command) => command.includes('--trust'))} --show-template`)
+  expect(status).toBe(0)
+  const role = stdout.slice(stdout.indexOf('DeploymentActionRole:'), stdout.indexOf('CloudFormationExecutionRole:'))
+  expect(role).toContain('TrustedAccounts')
+  // Describing stacks is among what may be read.
+  for (const allowed of ['cloudformation:UpdateTerminationProtection', 'AWSCloudFormationReadOnlyAccess'])
+    expect(role).toContain(allowed)
+})
+
 test('say how many rows a file may have where memory is short', () => {
   const millions = Math.floor(sourceRowsMax(3_008) / 1_000_000)
   expect(textOf('docs/first-deployment.md')).toContain(`files of up to ${millions} million rows`)
