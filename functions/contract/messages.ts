@@ -18,14 +18,21 @@ export const DistributorCode = z
 
 export const Month = z.string().regex(/^20\d{2}-(0[1-9]|1[0-2])$/, 'a settlement month as YYYY-MM, e.g. 2026-10')
 
-/** The file to register: an uploaded object, a staged source, or the one that was registered before the newest job. */
+/**
+ * The file to register: an uploaded object, the descriptor of several (see parts.ts), a staged source, or the one that was
+ * registered before the newest job. A key that ends with `.parts.json` is a descriptor, too.
+ */
 export const Source = z.union(
   [
     z.strictObject({ key: z.string().regex(/^incoming\/.{1,900}$/, 'an S3 key under incoming/') }),
+    z.strictObject({ parts: z.string().regex(/^incoming\/.{1,900}$/, 'the S3 key of a descriptor under incoming/') }),
     z.strictObject({ staged: Digest }),
     z.strictObject({ undo: z.literal(true) }),
   ],
-  { error: 'source is one of {"key": "incoming/..."}, {"staged": "<sha256>"}, {"undo": true}' },
+  {
+    error:
+      'source is one of {"key": "incoming/..."}, {"parts": "incoming/..."}, {"staged": "<sha256>"}, {"undo": true}',
+  },
 )
 export type Source = z.infer<typeof Source>
 

@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { DistributorCode, Month, SeenHead } from './messages.ts'
+import { PARTS_ENDING } from './parts.ts'
 
 /* What travels through the dispatch machine, and what the sweeper is called with. */
 
 /** How the file of a month may end. */
-export const FILE_ENDINGS = ['csv', 'csv.gz'] as const
+export const FILE_ENDINGS = ['csv', 'csv.gz', PARTS_ENDING] as const
 
 /** The dispatch machine's request: the schedule's own time in UTC, or a month that an operator names. */
 export const MonthRequest = z.union(

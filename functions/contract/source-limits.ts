@@ -105,6 +105,10 @@ export const HELD_ROWS_MAX = 100_000
 /** Held tracks that the manifest, the job and the event name; the held object has all. */
 export const HELD_TRACKS_NAMED = 20
 
+/** Files that one month may come in, and bytes of the descriptor that names them: some hundred bytes a part. */
+export const PARTS_MAX = 100
+export const PARTS_BYTES_MAX = 65_536
+
 /** Examples of one warning: enough to see what it is. */
 export const WARNING_EXAMPLES_MAX = 5
 

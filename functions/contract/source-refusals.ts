@@ -87,6 +87,7 @@ export const SOURCE_RULES = {
   'sum-above-100': 'is above 100 by more than rounding explains',
   'sum-below-100': 'is below 100 by more than rounding explains',
   'shares-as-fractions': WARNINGS.fractions,
+  'part-differs': 'is not the file that its descriptor names',
   'held-rows':
     'has more tracks above 100 than may be held, so the file itself is probably wrong; see its unit and its columns',
   'track-rows': 'has more rows than one track may have',
@@ -107,6 +108,8 @@ export type SourceError = {
   readonly field: string | null
   /** The cell of a sheet, such as `C7`, whose row is the line; null in a text, and where there is no single cell. */
   readonly cell: string | null
+  /** The file's name where a month comes in several parts. */
+  readonly part?: string | undefined
   /** The value as it is in the file, cut to VALUE_CHARS_MAX characters. */
   readonly value: string
   readonly rule: SourceRule
@@ -114,12 +117,16 @@ export type SourceError = {
 }
 
 /** `line 7, column 3`, or `cell C7`; empty where the error belongs to no single line or column. */
-export const lineAndColumn = ({ line, column, cell }: Pick<SourceError, 'line' | 'column' | 'cell'>): string =>
-  cell === null
-    ? [line === null ? '' : `line ${line}`, column === null ? '' : `column ${column}`]
-        .filter((part) => part !== '')
-        .join(', ')
-    : `cell ${cell}`
+export const lineAndColumn = ({
+  line,
+  column,
+  cell,
+  part,
+}: Pick<SourceError, 'line' | 'column' | 'cell' | 'part'>): string => {
+  const place =
+    cell === null ? [line === null ? '' : `line ${line}`, column === null ? '' : `column ${column}`] : [`cell ${cell}`]
+  return [part ?? '', ...place].filter((each) => each !== '').join(', ')
+}
 
 /**
  * Everything that is known about a refused file: the first errors by line, and how many there are. Where there were so

@@ -157,7 +157,7 @@ const whatBecameOf = (job: Job): string => {
 /** The distributor's files of a month, under the names that they may have. */
 const filesOf = async ({ s3, env }: TaskContext, code: string, month: string): Promise<Delivered[]> => {
   const name = `incoming/${code}/${month}.`
-  const objects = await listObjects(s3, env.BUCKET, `${name}csv`)
+  const objects = await listObjects(s3, env.BUCKET, name)
   return objects.flatMap(({ key, etag }) => {
     const ending = FILE_ENDINGS.find((each) => key === `${name}${each}`)
     return ending === undefined ? [] : [{ ending, fileTag: fileTagOf(key, etag) }]

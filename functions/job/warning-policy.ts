@@ -23,8 +23,9 @@ export const warningPolicy = (
   neighbours: (digest) => statement(database, (reader) => neighboursOf(reader, slice, digest)),
   onUnconfirmed: async ({ digest, etag, warnings }) => {
     logger.warn('warnings that nobody confirmed', { digest, warnings })
-    if (request.requestedBy !== DISPATCHER || !('key' in request.source)) return
-    const { key } = request.source
+    const { source } = request
+    const key = 'key' in source ? source.key : 'parts' in source ? source.parts : undefined
+    if (request.requestedBy !== DISPATCHER || key === undefined) return
     await repeatable(database, (one) => writeWarned(one, slice, { key, etag, digest, execution, warnings }))
     metrics.addMetric('source.warned', MetricUnit.Count, 1)
   },

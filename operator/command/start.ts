@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { count } from '../../functions/contract/numbers.ts'
+import { PARTS_ENDING } from '../../functions/contract/parts.ts'
 import { OperationError } from '../operations/operation-error.ts'
 import type { StartOptions, StartPlan } from '../operations/start-plan.ts'
 import { type BeginOptions, begin } from './begin.ts'
@@ -17,6 +18,11 @@ type Options = SliceOptions &
 export const sourceOf = ({ file, source }: SourceOptions): StartPlan['source'] => {
   if ((file === undefined) === (source === undefined))
     throw new OperationError('Usage', 'Name the source: either --file PATH or --source KEY.')
+  if (file?.endsWith(`.${PARTS_ENDING}`) === true)
+    throw new OperationError(
+      'Usage',
+      'Upload the parts, and their descriptor last, and start it by its key: --source incoming/.../NAME.parts.json. Check it here before: sharelock validate NAME.parts.json.',
+    )
   if (file !== undefined) return { path: file }
   if (/^[0-9a-f]{64}$/.test(source ?? '')) return { staged: source ?? '' }
   if (/^incoming\/./.test(source ?? '')) return { key: source ?? '' }

@@ -31,7 +31,8 @@ export const warningLines = (out: Output, warnings: readonly Warning[]): string[
   warnings.flatMap(({ name, count: found, message, examples }) => [
     `${out.style('yellow', `warning ${name}`)} (${count(found)}): the file ${message}.`,
     ...examples.map(
-      ({ line, field, value }) => `  line ${line}${field === null ? '' : `, ${field}`}: ${quoted(value)}`,
+      ({ line, field, value, part }) =>
+        `  ${part === undefined ? '' : `${part}, `}line ${line}${field === null ? '' : `, ${field}`}: ${quoted(value)}`,
     ),
   ])
 

@@ -1,7 +1,9 @@
 import type { Manifest } from '../../functions/contract/manifest.ts'
+import type { Part } from '../../functions/contract/parts.ts'
 import type { Profile } from '../../functions/contract/profile.ts'
 import type { SourceRules } from '../../functions/contract/source-refusals.ts'
 import type { StagedSource } from '../../functions/job/staging/cut-chunks.ts'
+import { readParts } from '../../functions/job/staging/read-parts.ts'
 import { readSource } from '../../functions/job/staging/read-source.ts'
 import type { OnRows, Validation } from './start-plan.ts'
 
@@ -14,15 +16,25 @@ export type Judging = {
   readonly profile?: Profile | undefined
   /** The month that the file is for, where it is known: a column that names another one is a warning. */
   readonly month?: string | undefined
+  /** What each of several files must be; their bytes come one after another, each ended by PART_END. */
+  readonly parts?: readonly Part[] | undefined
 }
 
-/** Reads a file to its end with the very code of StageSource, and writes nothing. */
+/** Reads a file, or its parts, to the end with the very code of StageSource, and writes nothing. @param next the bytes of each */
 export const checkSource = async (
-  bytes: AsyncIterable<Buffer>,
-  { rules, profile, month }: Judging,
+  next: () => AsyncIterable<Buffer>,
+  { rules, profile, month, parts }: Judging,
   onRows?: OnRows,
 ): Promise<Reading> => {
-  const result = await readSource(bytes, rules, { profile, month, onProgress: onRows })
+  const options = { profile, month, onProgress: onRows }
+  const result =
+    parts === undefined
+      ? await readSource(next(), rules, options)
+      : await readParts(
+          parts.map((part) => ({ ...part, open: async () => next() })),
+          rules,
+          options,
+        )
   const { encoding, compressed: gzip, ignoredColumns } = result.facts
   const facts = { encoding, gzip, ignoredColumns }
   if (!result.accepted)

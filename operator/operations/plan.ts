@@ -3,6 +3,7 @@ import type { JobReport, SliceReport } from '../../functions/contract/reports.ts
 import { SLICE_JOBS_SHOWN } from '../../functions/contract/support-limits.ts'
 import type { SliceName } from '../../functions/contract/words.ts'
 import { sliceName } from '../../functions/contract/words.ts'
+import { isPartsKey, openParts } from '../../functions/store/s3/parts.ts'
 import { openSource } from '../../functions/store/s3/uploaded.ts'
 import type { Clients } from './clients.ts'
 import { compare, type RowSet } from './difference.ts'
@@ -11,6 +12,7 @@ import { calling, operationError, refusal } from './failures.ts'
 import { CHANGED_SHARE_MAX, ROWS_SHARE_MIN, SET_BYTES_READ_MAX } from './limits.ts'
 import { sizeOf } from './objects.ts'
 import { OperationError } from './operation-error.ts'
+import { inTurn, type Opened } from './parts.ts'
 import { type ReadingOptions, readApart } from './read-apart.ts'
 import { type Run, runningOf } from './runs.ts'
 import { checkSet, rowsOfSet, validateSet } from './staged-set.ts'
@@ -39,6 +41,13 @@ const requireObject = async (clients: Clients, key: string): Promise<void> => {
   throw new OperationError('NotFound', `There is no ${key} in the bucket ${(await clients.deployment()).bucket}.`)
 }
 
+/** An uploaded file, or the files that a descriptor names, one after another. */
+const openUploaded = async ({ s3 }: Clients, bucket: string, key: string): Promise<Opened> => {
+  if (!isPartsKey(key)) return { bytes: (await openSource(s3, bucket, key)).bytes, parts: undefined }
+  const { parts } = await openParts(s3, bucket, key)
+  return { bytes: inTurn(parts), parts: parts.map(({ open: _, ...part }) => part) }
+}
+
 /** Reads what is to be registered, wherever it is. */
 const readPlanned = async (
   clients: Clients,
@@ -53,10 +62,13 @@ const readPlanned = async (
     throw refusal('UnknownDistributor', `No distributor has the code ${slice.distributor}.`, slice)
   if ('staged' in source) return { ...(await validateSet(clients, source.staged, rules, options)), uploadKey: null }
   const file = 'path' in source ? await openFile(source.path) : null
-  const { bytes } =
-    file ?? (await calling('S3', () => openSource(clients.s3, bucket, 'key' in source ? source.key : '')))
+  const key = 'key' in source ? source.key : ''
+  const { bytes, parts } =
+    file === null
+      ? await calling('S3', () => openUploaded(clients, bucket, key))
+      : { bytes: file.bytes, parts: undefined }
   const { profile } = await clients.inspect({ question: 'profile', distributor: slice.distributor })
-  const judging = { rules, profile, month: slice.month }
+  const judging = { rules, profile, month: slice.month, parts }
   const { validation, rows } = await calling('S3', () => readApart(bytes, judging, options))
   const uploadKey = file === null || rows === null ? null : uploadKeyOf(slice, await file.sha256())
   return { validation, rows, uploadKey }
@@ -111,7 +123,7 @@ export const isSameSource = (
   if ('undo' in source) return plan.isUndo
   if ('staged' in source) return source.staged === digest
   // Another key may hold other rows by the time that run reads it; the name of an upload is its content's.
-  return source.key === plan.uploadKey
+  return 'key' in source && source.key === plan.uploadKey
 }
 
 /**

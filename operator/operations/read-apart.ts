@@ -17,6 +17,9 @@ export type ReadingOptions = {
   readonly signal: AbortSignal
 }
 
+/** Behind the bytes of each of several files; known by itself, and not by being empty. */
+export const PART_END: Buffer = Buffer.alloc(0)
+
 type Settle<T> = { readonly resolve: (value: T) => void; readonly reject: (error: unknown) => void }
 
 const minutes = READING_MAX_MS / 60_000
@@ -37,13 +40,13 @@ const threadError = (error: unknown): OperationError =>
  */
 export const readApart = async (
   bytes: AsyncIterable<Buffer>,
-  { rules, profile, month }: Judging,
+  { rules, profile, month, parts }: Judging,
   { onRows, signal }: ReadingOptions,
 ): Promise<Reading> => {
   const turnEnds = await turnOf(READINGS_AT_ONCE, signal)
   const { sumRule, partyScheme, overClaim } = rules
   const worker = new Worker(new URL('reader-thread.ts', import.meta.url), {
-    workerData: { rules: { sumRule, partyScheme, overClaim }, profile, month } satisfies Judging,
+    workerData: { rules: { sumRule, partyScheme, overClaim }, profile, month, parts } satisfies Judging,
     resourceLimits: { maxOldGenerationSizeMb: READER_HEAP_MB },
   })
   const input = bytes[Symbol.asyncIterator]()
@@ -57,7 +60,7 @@ export const readApart = async (
   }
   const feed = async (): Promise<void> => {
     const { done, value } = await input.next()
-    tell(done === true ? { kind: 'end' } : { kind: 'bytes', bytes: value })
+    tell(done === true || value === PART_END ? { kind: 'end' } : { kind: 'bytes', bytes: value })
   }
   const body = (number: number): Promise<Buffer> =>
     new Promise((resolve, reject) => {

@@ -21,7 +21,7 @@ async function* asked(): AsyncGenerator<Buffer> {
   }
 }
 
-const { validation, source } = await checkSource(asked(), workerData as Judging, (rows) => tell({ kind: 'rows', rows }))
+const { validation, source } = await checkSource(asked, workerData as Judging, (rows) => tell({ kind: 'rows', rows }))
 if (source !== null)
   port.on('message', (message: ToReader) => {
     if (message.kind === 'body') tell({ kind: 'body', number: message.number, bytes: source.body(message.number) })

@@ -77,7 +77,7 @@ const startOrJoin = async (
 }
 
 const sourceText = (source: Source): string =>
-  'key' in source ? source.key : 'staged' in source ? source.staged : 'undo'
+  'key' in source ? source.key : 'parts' in source ? source.parts : 'staged' in source ? source.staged : 'undo'
 
 /** @returns false where somebody else took the name since it was found free: then theirs is the run to join */
 const begin = async ({ sfn }: Clients, stateMachineArn: string, name: string, input: string): Promise<boolean> =>

@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
+import { isPartsKey } from '../../functions/store/s3/parts.ts'
 import type { Judging } from './check-source.ts'
+import { calling } from './failures.ts'
 import { UPLOAD_BYTES_MAX } from './limits.ts'
 import { OperationError } from './operation-error.ts'
+import { type Opened, openLocalParts } from './parts.ts'
 import { readApart } from './read-apart.ts'
 import type { OnRows, Validation } from './start-plan.ts'
 
@@ -50,12 +53,19 @@ const digestOf = async (path: string): Promise<string> => {
   return hash.digest('hex')
 }
 
+/** A file of this machine, or the files that a descriptor beside them names. */
+const openWhole = async (path: string): Promise<Opened> => {
+  const bytesOf = async (each: string) => (await openFile(each)).bytes
+  if (!isPartsKey(path)) return { bytes: await bytesOf(path), parts: undefined }
+  return await calling('The descriptor', () => openLocalParts(path, bytesOf))
+}
+
 /** The file's verdict, without AWS and without a database. */
 export const validatePath = async (path: string, judging: Judging, onRows?: OnRows): Promise<Validation> => {
-  const { bytes } = await openFile(path)
+  const { bytes, parts } = await openWhole(path)
   const ending = new AbortController()
   try {
-    return (await readApart(bytes, judging, { onRows, signal: ending.signal })).validation
+    return (await readApart(bytes, { ...judging, parts }, { onRows, signal: ending.signal })).validation
   } finally {
     ending.abort()
   }

@@ -70,7 +70,7 @@ const checkGroup = (
     repeated = true
     const key = `${rows.isrc(row)},${rows.rightType(row)},${rows.party(row)}`
     const refusal = refuse('duplicate-key', 'the row', key)
-    const message = `${refusal.message}: line ${rows.line(row)} and line ${rows.line(original)}`
+    const message = `${refusal.message}: ${errors.places.textOf(rows.line(row))} and ${errors.places.textOf(rows.line(original))}`
     errors.add({ rule: refusal.rule, message }, { line: rows.line(row) }, key)
   }
   if (repeated) return

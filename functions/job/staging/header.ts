@@ -129,18 +129,21 @@ export class HeaderSearch {
   readonly #delimiter: string | undefined
   readonly #rowsBefore: number
   readonly #errors: SourceErrors
+  /** Those of other files of the month, where it comes in several. */
+  readonly #errorsBefore: number
 
   constructor(profile: Profile, errors: SourceErrors) {
     this.#names = headerNames(profile)
     this.#delimiter = delimiterOf(profile)
     this.#rowsBefore = profile.rowsBeforeHeader
     this.#errors = errors
+    this.#errorsBefore = errors.total
   }
 
   /** @returns the header, if this record is it; @throws EndOfReading where none of those that may be it is */
   look(fields: readonly string[], line: number): Header | undefined {
     // Without its columns no row can be judged, and each would be refused for the header's fault.
-    if (this.#errors.total > 0) throw new EndOfReading()
+    if (this.#errors.total > this.#errorsBefore) throw new EndOfReading()
     if (this.#rowsBefore > 0 && fields.every((field) => field.trim() === '')) return undefined
     const read = readHeader(fields, this.#names)
     if (read.faults.length === 0) return read.header

@@ -8,12 +8,14 @@ import { LINE_END } from '../../contract/row-format.ts'
 import { lineAndColumn, type SourceError, type SourceRules } from '../../contract/source-refusals.ts'
 import { type Slice, sliceName } from '../../contract/words.ts'
 import type { StoredProfile } from '../../store/profile.ts'
+import { isPartsKey, openParts } from '../../store/s3/parts.ts'
 import { readChunks, readHeld, readManifest, stagedDamaged } from '../../store/s3/staged.ts'
 import { openSource } from '../../store/s3/uploaded.ts'
 import { writeStaged } from '../../store/s3/write-staged.ts'
 import { confirmWarnings, type WarningPolicy } from './confirm-warnings.ts'
 import type { StagedSource } from './cut-chunks.ts'
 import { judgeStaged } from './judge-staged.ts'
+import { readParts } from './read-parts.ts'
 import { type ReadOptions, type ReadResult, readSource } from './read-source.ts'
 import { writeReport } from './report/write-report.ts'
 
@@ -132,14 +134,24 @@ const checkStaged = async (digest: string, context: StagingContext): Promise<Sta
 export const makeStaged = async (source: Exclude<Source, { undo: true }>, context: StagingContext): Promise<Staged> => {
   const { s3, bucket, rules, profile: stored } = context
   if ('staged' in source) return await checkStaged(source.staged, context)
-  const file = await openSource(s3, bucket, source.key)
-  const result = await readSource(file.bytes, rules, {
+  const options = {
     profile: stored.profile,
     onProgress: context.onProgress,
     limits: context.limits ?? {},
     month: context.slice.month,
-  })
-  const read = { key: source.key, etag: file.etag, name: nameOf(source.key, stored) }
+  }
+  const key = 'parts' in source ? source.parts : source.key
+  const { etag, result } =
+    'parts' in source || isPartsKey(key)
+      ? await openParts(s3, bucket, key).then(async (file) => ({
+          etag: file.etag,
+          result: await readParts(file.parts, rules, options),
+        }))
+      : await openSource(s3, bucket, key).then(async (file) => ({
+          etag: file.etag,
+          result: await readSource(file.bytes, rules, options),
+        }))
+  const read = { key, etag, name: nameOf(key, stored) }
   if (!result.accepted) throw await reject(context, read, result)
   await letThrough(context, read, result)
   const { manifest, body, heldBody } = result.source

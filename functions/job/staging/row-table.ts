@@ -4,6 +4,7 @@ import type { RowValues } from '../../contract/source-values.ts'
 import { suspectId } from '../../contract/suspect-ids.ts'
 import type { WarningExample, WarningName } from '../../contract/warnings.ts'
 import { isrcNumber, isrcText } from './isrc-number.ts'
+import { Places } from './places.ts'
 import { sortOrder } from './sort-order.ts'
 
 /** Texts numbered in the order of their first appearance. A Map holds at most 2^24: DISTINCT_VALUES_MAX stays below. */
@@ -61,7 +62,7 @@ export type SortedRows = Rows & {
 const ROWS_INITIAL = 1_024
 
 /** Told of each row with an id that a tool seems to have made. */
-type OnSuspect = (name: WarningName, example: WarningExample) => void
+type OnSuspect = (name: WarningName, example: WarningExample & { readonly line: number }) => void
 
 /**
  * The rows of one file in memory: 32 bytes each, sort included, plus each distinct right type and party once. An object
@@ -70,6 +71,8 @@ type OnSuspect = (name: WarningName, example: WarningExample) => void
  */
 export class RowTable {
   count = 0
+  /** Of all shares, in millionths. */
+  units = 0
   /** The largest number of decimals a share is written with. */
   decimals = 0
   #isrcs = new Float64Array(ROWS_INITIAL)
@@ -81,10 +84,16 @@ export class RowTable {
   readonly #partyPool = new StringPool()
   readonly #distinctMax: number
   readonly #onSuspect: OnSuspect
+  readonly #places: Places
 
-  constructor(distinctMax: number = DISTINCT_VALUES_MAX, onSuspect: OnSuspect = () => undefined) {
+  constructor(
+    distinctMax: number = DISTINCT_VALUES_MAX,
+    onSuspect: OnSuspect = () => undefined,
+    places: Places = new Places(),
+  ) {
     this.#distinctMax = distinctMax
     this.#onSuspect = onSuspect
+    this.#places = places
   }
 
   /** The column that has more different values than a file may have; nothing may be added then. */
@@ -104,8 +113,9 @@ export class RowTable {
     this.#see(this.#rightTypePool, rightTypeNumber, 'right_type', right_type, line)
     this.#see(this.#partyPool, partyNumber, 'party_id', party_id, line)
     this.#units[row] = share.units
-    this.#lines[row] = line
+    this.#lines[row] = this.#places.numberOf(line)
     this.decimals = Math.max(this.decimals, share.decimals)
+    this.units += share.units
     this.count += 1
   }
 

@@ -1,4 +1,5 @@
 import { type Refusal, type Rejection, type SourceError, shortValue } from '../../contract/source-refusals.ts'
+import { Places } from './places.ts'
 
 /** Where an error is; null where it belongs to no single line, column or field. */
 export type ErrorPosition = {
@@ -14,13 +15,16 @@ export class SourceErrors {
   stoppedAtLine: number | null = null
   /** The file is a sheet: a line is a row there, and people know a place by its cell. */
   isSheet = false
-  #kept: SourceError[] = []
+  #kept: Kept[] = []
   /** Why the file could not be read on; kept however many errors come before it. */
   #end: SourceError | undefined
+  readonly places: Places
   readonly #max: number
   readonly #countedMax: number
 
-  constructor(max: number, countedMax: number) {
+  /** @param places where lines are, of a month in several files */
+  constructor(max: number, countedMax: number, places: Places = new Places()) {
+    this.places = places
     this.#max = max
     this.#countedMax = countedMax
   }
@@ -39,7 +43,8 @@ export class SourceErrors {
   endAt(refusal: Refusal, line: number | null): void {
     this.total += 1
     const { rule, message } = refusal
-    this.#end = { line, column: null, field: null, cell: null, value: '', rule, message }
+    const place = this.#placeOf(line)
+    this.#end = { ...place.shown, column: null, field: null, cell: null, value: '', rule, message }
   }
 
   add(refusal: Refusal, place: ErrorPosition, value: string): void {
@@ -47,23 +52,36 @@ export class SourceErrors {
     const { line, column = null, field = null } = place
     const cell = this.isSheet && line !== null && column !== null ? `${columnLetters(column)}${line}` : null
     const { rule, message } = refusal
-    this.#kept.push({ line, column, field, cell, value: shortValue(value), rule, message })
+    const { shown, order } = this.#placeOf(line)
+    this.#kept.push({ order, error: { ...shown, column, field, cell, value: shortValue(value), rule, message } })
     // Sorting once per `max` additions keeps a file full of errors linear.
     if (this.#kept.length >= 2 * this.#max) this.#kept = this.#first()
   }
 
   rejection(): Rejection {
     const end = this.#end === undefined ? [] : [this.#end]
-    const errors = [...this.#first().slice(0, this.#max - end.length), ...end]
+    const first = this.#first().map(({ error }) => error)
+    const errors = [...first.slice(0, this.#max - end.length), ...end]
     return { total: this.total, errors, stoppedAtLine: this.stoppedAtLine }
   }
 
-  #first(): SourceError[] {
-    const order = (a: SourceError, b: SourceError): number =>
-      (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0)
+  /** Where a line is shown: with the part where there are several. */
+  #placeOf(line: number | null): { shown: Pick<SourceError, 'line' | 'part'>; order: number } {
+    if (line === null) {
+      const { current } = this.places
+      return { shown: { line, ...(current !== undefined && { part: current }) }, order: 0 }
+    }
+    const { line: own, part, order } = this.places.locate(line)
+    return { shown: { line: own, ...(part !== undefined && { part }) }, order }
+  }
+
+  #first(): Kept[] {
+    const order = (a: Kept, b: Kept): number => a.order - b.order || (a.error.column ?? 0) - (b.error.column ?? 0)
     return this.#kept.toSorted(order).slice(0, this.#max)
   }
 }
+
+type Kept = { readonly order: number; readonly error: SourceError }
 
 const LETTERS = 26
 const BEFORE_A = 64

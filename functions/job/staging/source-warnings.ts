@@ -8,10 +8,12 @@ import {
   type WarningExample,
   type WarningName,
 } from '../../contract/warnings.ts'
+import { Places } from './places.ts'
 
-type Found = { count: number; examples: WarningExample[] }
+type Kept = { readonly order: number; readonly example: WarningExample }
+type Found = { count: number; kept: Kept[] }
 
-const byLine = (a: WarningExample, b: WarningExample): number => (a.line ?? 0) - (b.line ?? 0)
+const byOrder = (a: Kept, b: Kept): number => a.order - b.order
 
 /**
  * The warnings of one file, collected while it is read and sorted: all places are counted, the first by line are kept.
@@ -20,11 +22,13 @@ const byLine = (a: WarningExample, b: WarningExample): number => (a.line ?? 0) -
 export class SourceWarnings {
   readonly #found = new Map<WarningName, Found>()
   readonly #month: string | undefined
+  readonly #places: Places
   #groups = 0
 
   /** @param month the month that the file is registered for, where one is known */
-  constructor(month?: string) {
+  constructor(month?: string, places: Places = new Places()) {
     this.#month = month
+    this.#places = places
   }
 
   /** A column that names months; where no month is known there is nothing to compare it with. */
@@ -45,14 +49,19 @@ export class SourceWarnings {
     if (units <= FRACTION_SUM_MAX_UNITS) this.add('fractions', { line, field: 'share', value: value() })
   }
 
-  add(name: WarningName, example: WarningExample): void {
-    const found = this.#found.get(name) ?? { count: 0, examples: [] }
+  /** Counts one place, whose line is that of the part that is read now, or of a row. */
+  add(name: WarningName, { line, field, value }: WarningExample & { readonly line: number }): void {
+    const found = this.#found.get(name) ?? { count: 0, kept: [] }
     this.#found.set(name, found)
     found.count += 1
-    const last = found.examples.at(-1)
-    if (found.examples.length === WARNING_EXAMPLES_MAX && byLine(example, last ?? example) >= 0) return
-    found.examples.push({ ...example, value: shortValue(example.value) })
-    found.examples.sort(byLine).splice(WARNING_EXAMPLES_MAX)
+    const { line: own, part, order } = this.#places.locate(line)
+    const last = found.kept.at(-1)
+    if (found.kept.length === WARNING_EXAMPLES_MAX && last !== undefined && order >= last.order) return
+    found.kept.push({
+      order,
+      example: { line: own, field, value: shortValue(value), ...(part !== undefined && { part }) },
+    })
+    found.kept.sort(byOrder).splice(WARNING_EXAMPLES_MAX)
   }
 
   /** Whether most sums are those of fractions. */
@@ -66,7 +75,8 @@ export class SourceWarnings {
     return WARNING_NAMES.flatMap((name) => {
       const found = this.#found.get(name)
       if (found === undefined || (name === 'fractions' && !this.areFractions)) return []
-      return [{ name, count: found.count, message: WARNINGS[name], examples: found.examples }]
+      const examples = found.kept.map(({ example }) => example)
+      return [{ name, count: found.count, message: WARNINGS[name], examples }]
     })
   }
 }

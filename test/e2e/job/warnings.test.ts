@@ -50,7 +50,7 @@ describe('ids that a tool made', () => {
         { name: 'number-ids', count: 1, examples: [{ line: 3, field: 'party_id', value: '14107338.0' }] },
       ],
     })
-    expect(await on().get(`${report}.csv`)).toContain('"warning","number-ids",3,')
+    expect(await on().get(`${report}.csv`)).toContain('"warning","number-ids",,3,')
     expect(await on().get(`${report}.html`)).toContain('14107338.0')
     expect(await jobsOf(on(), slice)).toHaveLength(1)
     await expectUntouched(on(), slice, SMALL)

@@ -30,6 +30,9 @@ beforeAll(async () => {
       'incoming/DUET/2026-09.csv',
       'incoming/DUET/2026-10.csv.bak',
       'incoming/ETUDE/2026-10.csv',
+      // A month in parts: the descriptor is its file.
+      'incoming/BALLAD/2026-07.parts.json',
+      'incoming/BALLAD/2026-07.1.csv',
     ].map((key) => put(key, 'x')),
   )
 })
@@ -62,6 +65,11 @@ describe('the plan of a month', () => {
       ],
       missingCount: 2,
     })
+  })
+
+  test('takes a descriptor of parts for the file of the month', async () => {
+    const { starts } = await plan({ month: '2026-07' })
+    expect(starts).toEqual([{ distributor: 'BALLAD', ending: 'parts.json', run: FIRST, head: null }])
   })
 
   test('is that of the month an operator names', async () => {

@@ -1,8 +1,21 @@
 import type { FileReport } from '../../../contract/file-report.ts'
 import { visible } from '../../../contract/visible.ts'
+import type { WarningExample } from '../../../contract/warnings.ts'
 import { koreanOf } from './korean.ts'
 
-const COLUMNS = ['kind', 'name', 'line', 'column', 'cell', 'field', 'value', 'count', 'message', 'message_ko'] as const
+const COLUMNS = [
+  'kind',
+  'name',
+  'part',
+  'line',
+  'column',
+  'cell',
+  'field',
+  'value',
+  'count',
+  'message',
+  'message_ko',
+] as const
 type Line = Readonly<Record<(typeof COLUMNS)[number], string | number | null>>
 
 /** What a spreadsheet takes for the beginning of a formula, blanks before it included. */
@@ -23,10 +36,21 @@ const cell = (value: string | number | null): string => {
 const written = (lines: readonly Line[]): string =>
   `\ufeff${[COLUMNS.join(','), ...lines.map((line) => COLUMNS.map((column) => cell(line[column])).join(','))].join('\r\n')}\r\n`
 
+const NO_EXAMPLE: WarningExample = { line: null, field: null, value: '' }
+
 /** Each row that was left out. */
 const heldLines = (held: FileReport['held']): Line[] =>
   (held?.lines ?? []).map((line) => ({
-    ...{ kind: 'held', name: 'sum-above-100', line: null, column: null, cell: null, field: null, count: null },
+    ...{
+      kind: 'held',
+      name: 'sum-above-100',
+      part: null,
+      line: null,
+      column: null,
+      cell: null,
+      field: null,
+      count: null,
+    },
     value: line.replaceAll('\t', ' '),
     message: 'The shares of this track exceed 100: it was left out whole and is not registered',
     message_ko: '이 곡의 지분 합이 100을 넘어 곡 전체를 제외했으며 등록되지 않았습니다.',
@@ -34,12 +58,24 @@ const heldLines = (held: FileReport['held']): Line[] =>
 
 /** A report for a spreadsheet: one line for each error that was kept, and for each example of a warning. */
 export const csvReport = ({ errors, total, warnings, held }: FileReport): string => {
-  const none = { line: null, column: null, cell: null, field: null, value: null }
+  const none = { part: null, line: null, column: null, cell: null, field: null, value: null }
   const more = total - errors.length
   return written([
     ...errors.map((error): Line => {
-      const { rule: name, line, column, cell, field, value, message } = error
-      return { kind: 'error', name, line, column, cell, field, value, count: null, message, message_ko: koreanOf(name) }
+      const { rule: name, part = null, line, column, cell, field, value, message } = error
+      return {
+        kind: 'error',
+        name,
+        part,
+        line,
+        column,
+        cell,
+        field,
+        value,
+        count: null,
+        message,
+        message_ko: koreanOf(name),
+      }
     }),
     ...(more > 0
       ? [
@@ -52,8 +88,9 @@ export const csvReport = ({ errors, total, warnings, held }: FileReport): string
       : []),
     ...warnings.flatMap(({ name, count, message, examples }): Line[] => {
       const said = { kind: 'warning', name, message: `The file ${message}`, message_ko: koreanOf(name) }
-      const [first = { line: null, field: null, value: '' }, ...others] = examples
-      const place = (example: typeof first) => ({
+      const [first = NO_EXAMPLE, ...others] = examples
+      const place = (example: WarningExample) => ({
+        part: example.part ?? null,
         line: example.line,
         column: null,
         cell: null,

@@ -34,8 +34,8 @@ const errorsPart = ({ errors, total, stoppedAtLine }: FileReport): string => {
       : `<p>${both(`Reading stopped at line ${count(stoppedAtLine)}.`, `${count(stoppedAtLine)}행에서 읽기를 멈췄습니다.`)}</p>`
   return `<h2>Errors <span lang="ko">오류</span>: ${count(total)}${shown}</h2>${stopped}${table(
     ['Line 행', 'Column 열', 'Value 값', 'Problem 문제', 'Rule 규칙'],
-    errors.map(({ line, column, cell, field, value, message, rule }) => [
-      text(cell ?? line),
+    errors.map(({ line, column, cell, field, value, message, rule, part }) => [
+      `${part === undefined ? '' : `${text(part)}: `}${text(cell ?? line)}`,
       text(field ?? column),
       `<code>${text(value)}</code>`,
       both(message, koreanOf(rule)),
@@ -52,7 +52,12 @@ const warningsPart = ({ warnings }: FileReport): string => {
       `<code>${name}</code>`,
       count(found),
       both(`The file ${message}.`, koreanOf(name)),
-      examples.map(({ line, value }) => `${text(line)}: <code>${text(value)}</code>`).join('<br>'),
+      examples
+        .map(
+          ({ line, value, part }) =>
+            `${part === undefined ? '' : `${text(part)} `}${text(line)}: <code>${text(value)}</code>`,
+        )
+        .join('<br>'),
     ]),
   )}`
 }

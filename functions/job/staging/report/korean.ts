@@ -61,6 +61,7 @@ const KOREAN: Readonly<Record<SourceRule | WarningName, string>> = {
   'sum-below-100': '지분의 합이 반올림으로 설명되는 것보다 크게 100에 못 미칩니다.',
   'shares-as-fractions':
     '지분이 분수로 보입니다. 대부분의 곡에서 합이 100이 아니라 약 1입니다. 모든 지분에 100을 곱하십시오.',
+  'part-differs': '목록에 적힌 파일과 다릅니다.',
   'held-rows': '합이 100을 넘는 곡이 너무 많아 보류할 수 없습니다. 지분의 단위와 열을 확인하십시오.',
   'track-rows': '한 곡의 행이 허용된 수보다 많습니다.',
   fractions: '지분이 분수로 보입니다. 대부분의 곡에서 합이 100이 아니라 약 1입니다. 4분의 1은 25로 씁니다.',

@@ -72,7 +72,7 @@ test('the report of a refused run is printed or saved, and an existing file is l
   expect((await operator.call('report', ...named(slice))).code).toBe(8)
   const end = await on().run({ ...slice, source: await on().upload({ csv }) })
   const printed = await operator.call('report', ...named(slice))
-  expect(printed.stdout).toContain('"warning","number-ids",3')
+  expect(printed.stdout).toContain('"warning","number-ids",,3')
   const path = await operator.file('taken.html', { csv: 'mine' })
   const args = ['report', ...named(slice), '--execution', end.name, '--form', 'html']
   expect((await operator.call(...args, '--output', path)).stderr).toContain('is there already')

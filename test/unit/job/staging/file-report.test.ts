@@ -34,7 +34,7 @@ describe('a report as CSV', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 30 }), (value) => {
         const rows = cellsOf(reportText('csv', reportOf(value)))
-        expect(rows.map((row) => row.length)).toEqual([10, 10, 10])
+        expect(rows.map((row) => row.length)).toEqual([11, 11, 11])
         for (const cell of rows.flat()) expect(cell).not.toMatch(/^[\s\ufeff]*[=+\-@|%]/)
       }),
       { numRuns: 2_000, seed: 20_261_130 },
@@ -43,14 +43,14 @@ describe('a report as CSV', () => {
 
   test('has each error and warning with its line, in both languages, and says how many more there are', () => {
     const csv = reportText('csv', reportOf('33.3%', { total: 5 }))
-    expect(csv.startsWith('\ufeffkind,name,line')).toBe(true)
+    expect(csv.startsWith('\ufeffkind,name,part,line')).toBe(true)
     const [, error, more, warning] = cellsOf(csv)
-    expect(error?.slice(0, 4)).toEqual(['error', 'share-format', '2', '4'])
-    expect(error?.[9]).toContain('백분율')
+    expect(error?.slice(0, 5)).toEqual(['error', 'share-format', '', '2', '4'])
+    expect(error?.[10]).toContain('백분율')
     expect(more?.slice(0, 2)).toEqual(['error', 'more'])
-    expect(more?.[7]).toBe('4')
-    expect(warning?.slice(0, 3)).toEqual(['warning', 'number-ids', '3'])
-    expect(warning?.[7]).toBe('2')
+    expect(more?.[8]).toBe('4')
+    expect(warning?.slice(0, 4)).toEqual(['warning', 'number-ids', '', '3'])
+    expect(warning?.[8]).toBe('2')
   })
 })
 
