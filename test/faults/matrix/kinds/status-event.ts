@@ -66,8 +66,8 @@ const twice: Fault = {
   heal: (trial) => meetNext(trial, () => startAgain(trial)),
 }
 
-const lateCalls: Fault = {
-  id: 'status-event-lateCalls',
+const late: Fault = {
+  id: 'status-event-late',
   title: 'Execution stopped, its status event delivered in the middle of the next run only',
   suits: opened,
   strike: (trial) => stop(trial, () => undefined),
@@ -87,4 +87,4 @@ const reused: Fault = {
     }),
 }
 
-export const STATUS_EVENT_FAULTS: readonly Fault[] = [never, twice, lateCalls, reused]
+export const STATUS_EVENT_FAULTS: readonly Fault[] = [never, twice, late, reused]

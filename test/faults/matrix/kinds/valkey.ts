@@ -71,7 +71,7 @@ const silent: Fault = {
 
 const slow: Fault = {
   id: 'valkey-slow',
-  title: `Valkey answering ${SLOWNESS_MS} ms lateCalls`,
+  title: `Valkey answering ${SLOWNESS_MS} ms late`,
   suits,
   strike: ({ on }) => {
     on.lockRelay.delayMs = SLOWNESS_MS
