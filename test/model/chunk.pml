@@ -14,7 +14,9 @@
  */
 
 #define my workers[me]
+#ifndef chunk
 #define chunk ((my.todo & 1) -> 1 : 2)
+#endif
 #define what (my.phase == DELETE -> 'd' : 'r')
 
 #if defined(MUTANT_NO_GUARD) || defined(MUTANT_LOCK_ONLY) || defined(MUTANT_GUARD_NOT_HELD)
@@ -52,15 +54,15 @@ inline changeRows() {
      INVARIANT(3, (jobs[my.job].deleteEffects & chunk) == 0);
      INVARIANT(2, isUnder(my.job, my.fence, DELETING) && jobs[my.job].token == my.token);
      jobs[my.job].deleteEffects = jobs[my.job].deleteEffects | chunk;
-     rows[chunk - 1] = 0
+     dropRows(slotOf(my.job), chunk)
   :: else ->
      INVARIANT(3, (jobs[my.job].registerEffects & chunk) == 0);
      INVARIANT(2, isUnder(my.job, my.fence, REGISTERING) && jobs[my.job].token == my.token);
-     INVARIANT(1, ((rows[0] | rows[1]) & ~jobs[my.job].source) == 0);
+     INVARIANT(1, foreignRows(slotOf(my.job), jobs[my.job].source) == 0);
      jobs[my.job].registerEffects = jobs[my.job].registerEffects | chunk;
-     rows[chunk - 1] = rows[chunk - 1] | jobs[my.job].source
+     rowsOf(slotOf(my.job), jobs[my.job].source) = rowsOf(slotOf(my.job), jobs[my.job].source) | chunk
   fi;
-  INVARIANT(READERS, jobs[newest].state != REGISTERED || isExact(newest))
+  look()
 }
 
 inline commit() {

@@ -14,6 +14,7 @@ AcquireLock:
        mine.token = (mine.token == 0 -> me * 2 + 1 : me * 2 + 2);
        mine.headJob = newest;
        mine.headFence = jobs[newest].fence;
+       mine.withdrawnSince = 0;
        begun = 1
      };
      if
@@ -28,7 +29,7 @@ AcquireLock:
 OpenJob:
   if
   :: atomic {
-       isNewestFree ->
+       isNewestFree && mayClear ->
        if
        :: d_step { decide(mine, me, true) }
        :: d_step { decide(mine, me, false) }
@@ -47,6 +48,7 @@ OpenJob:
 InsertJob:
   if
   :: atomic {
+       mayClear ->
        d_step { insert(mine, me) };
        if
        orIsRefused
@@ -64,7 +66,10 @@ Opened:
             printf("execution %c: OpenJob answers job %d, fence %d\n", name, mine.job, mine.fence)
           };
           if
-          :: jobs[mine.job].state == DELETING -> goto PlanDelete
+#ifdef REUSES
+          :: jobs[mine.job].state == DELETING && jobs[mine.job].reuses -> goto ReuseSet
+#endif
+          :: jobs[mine.job].state == DELETING && !jobs[mine.job].reuses -> goto PlanDelete
           :: jobs[mine.job].state == DELETED || jobs[mine.job].state == REGISTERING -> goto BeginRegistering
           :: jobs[mine.job].state == REGISTERED -> goto ReleaseLock
           fi
@@ -77,12 +82,28 @@ Opened:
   orEnds
   fi;
 
+#ifdef REUSES
+ReuseSet:
+  if
+  :: atomic {
+       !isShared(mine.job) && mayShow(mine) ->
+       d_step { reuseSet(mine, mayReuse(mine.job)) };
+       if
+       orElse(STALE, HaltJob)
+       orElse(NOT_EMPTY, PlanDelete)
+       orElse(DONE, ReleaseLock)
+       fi
+     }
+  orElsewhere(REUSE, ReuseSet)
+  fi;
+#endif
+
 PlanDelete:
   if
   :: atomic {
        areLanesIdle && !isShared(mine.job) ->
        d_step {
-         planDelete(mine, !isEmpty);
+         planDelete(mine, !isEmpty(mine.job));
          if
          :: outcome == DONE -> startLanes(DELETE, jobs[mine.job].planned)
          :: else
@@ -120,7 +141,7 @@ BeginRegistering:
        d_step {
          beginRegistering(mine);
          if
-         :: outcome == DONE -> startLanes(REGISTER, (BOTH & ~jobs[mine.job].registerMarks))
+         :: outcome == DONE -> startLanes(REGISTER, (wholeOf(mine.job) & ~jobs[mine.job].registerMarks))
          :: else
          fi
        };
@@ -138,15 +159,26 @@ RegisterChunks:
 MarkRegistered:
   if
   :: atomic {
-       !isShared(mine.job) ->
+       !isShared(mine.job) && mayShow(mine) ->
        d_step { markRegistered(mine) };
        if
        orElse(STALE, HaltJob)
+#ifdef MUTANT_SWITCH_OUTSIDE
+       orElse(DONE, Switch)
+#endif
        orElse(DONE, ReleaseLock)
        fi
      }
   orElsewhere(MARK_REGISTERED, MarkRegistered)
   fi;
+
+#ifdef MUTANT_SWITCH_OUTSIDE
+Switch:
+  if
+  :: d_step { !isReadLocked -> showSet(mine) }
+  orEnds
+  fi;
+#endif
 
 ReleaseLock:
   REACHED(REGISTERED_AT_LAST);

@@ -20,6 +20,8 @@ end:
     jobs[inserted].execution = 0;
     jobs[inserted].source = 0;
     jobs[inserted].planned = 0;
+    jobs[inserted].slot = 0;
+    jobs[inserted].reuses = 0;
     inserted--
   }
 }

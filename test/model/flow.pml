@@ -13,6 +13,7 @@ inline leaveBehind(task) {
   runs[ZOMBIE].fence = mine.fence;
   runs[ZOMBIE].headJob = mine.headJob;
   runs[ZOMBIE].headFence = mine.headFence;
+  runs[ZOMBIE].withdrawnSince = mine.withdrawnSince;
   printf("execution %c: a task's first attempt is given up on and goes on by itself\n", name)
 }
 #ifdef STRAY_TASKS
@@ -20,7 +21,7 @@ inline leaveBehind(task) {
 #else
 #define orZombie(task, label)
 #endif
-#define orFails :: atomic { mine.headJob = 0; mine.headFence = 0; mine.nextFence = 0; goto HaltJob }
+#define orFails :: atomic { mine.headJob = 0; mine.headFence = 0; mine.nextFence = 0; mine.nextSlot = 0; goto HaltJob }
 #define orStops :: goto Stopped
 #define orEnds orFails orStops
 #define orLosesLock :: lock != mine.token -> goto CountReacquire
@@ -79,6 +80,8 @@ inline forgetRun(r) {
   r.headJob = 0;
   r.headFence = 0;
   r.nextFence = 0;
+  r.nextSlot = 0;
+  r.withdrawnSince = 0;
   r.seenRows = 0
 }
 

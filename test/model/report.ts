@@ -1,8 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ROOT } from '../../local/host/paths.ts'
-import { type Mutant, PLACES } from './cases.ts'
+import { PLACES } from './cases.ts'
 import type { Outcome } from './checker.ts'
+import type { Mutant } from './mutants.ts'
 
 export type Row = {
   readonly name: string

@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os'
 import pMap from 'p-map'
-import { BASES, type Case, MUTANTS, type Mutant, THOROUGH } from './cases.ts'
+import { BASES, type Case, THOROUGH } from './cases.ts'
 import { check } from './checker.ts'
+import { MUTANTS, type Mutant } from './mutants.ts'
 import { faultOf, lineOf, placesMissed, type Row, writeResults } from './report.ts'
 import { findTools, type Tools } from './tools.ts'
 

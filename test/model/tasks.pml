@@ -1,117 +1,9 @@
 /*
- * The single-step tasks: functions/job/{open-job,transitions,halt-job}.ts. `r` is the run that calls: an execution or
- * the zombie. What is one transaction is one step here.
+ * The single-step tasks: functions/job/{transitions,mark-registered,reuse-set,halt-job}.ts. `r` is the run that calls: an
+ * execution or the zombie. What is one transaction is one step here.
  * Each transaction holds the job row exclusively, so it waits (`!isShared`) for chunks in flight; a worker that stays
  * in its transaction is killed by the raise, which here is its own "transaction lost", possible at any moment.
  */
-
-inline issue(r, j, execution_) {
-  INVARIANT(ENDED, !ended[execution_]);
-  jobs[j].token = r.token;
-  jobs[j].execution = execution_;
-  jobs[j].halted = 0;
-  target = j;
-  outcome = DONE
-}
-
-/*
- * The two unique keys: one open job, and (slice, fence). They do not suffice: while this transaction was between its
- * read and its insert, another job may have been opened, taken over (so that its first fence is free again) and
- * REGISTERED. So there is a look after the insert: no other job may have a higher fence.
- */
-inline insert(r, execution_) {
-  if
-  :: inserted == JOBS_MAX -> outcome = STALE /* the model's own bound */
-#ifndef MUTANT_NO_UNIQUE_KEY
-  :: inserted < JOBS_MAX && (hasOpenJob || isFenceUsed(r.nextFence)) -> REACHED(DUPLICATE_KEY); outcome = STALE
-#endif
-#ifndef MUTANT_INSERT_UNCHECKED
-  :: inserted < JOBS_MAX && !hasOpenJob && !isFenceUsed(r.nextFence) && jobs[newest].fence > r.nextFence ->
-     REACHED(INSERTED_TOO_LATE);
-     outcome = STALE
-#endif
-  :: else ->
-     inserted++;
-     jobs[inserted].state = DELETING;
-     jobs[inserted].fence = r.nextFence;
-     jobs[inserted].source = sources[execution_];
-     printf("  execution %c opens job %d under fence %d\n", 'A' + execution_, inserted, r.nextFence);
-     INVARIANT(4, !hasTwoOpenJobs);
-     issue(r, inserted, execution_)
-  fi;
-  r.nextFence = 0
-}
-
-/* Closed for good: nothing of it is read again. */
-inline close(j) {
-  jobs[j].fence++;
-  jobs[j].closed = 1;
-  jobs[j].token = 0;
-  jobs[j].execution = 0;
-  jobs[j].halted = 0;
-  jobs[j].planned = 0;
-  jobs[j].deleteMarks = 0;
-  jobs[j].deleteEffects = 0;
-  jobs[j].registerMarks = 0;
-  jobs[j].registerEffects = 0;
-  printf("  job %d is closed under fence %d\n", j, jobs[j].fence)
-}
-
-/*
- * OpenJob holds the execution's own row through its transaction: the one that says that the execution is over waits for
- * it.
- */
-#ifdef MUTANT_ENDED_NOT_ASKED
-#define isRefused(execution_) false
-#else
-#define isRefused(execution_) ended[execution_]
-#endif
-#define isOpening(execution_) \
-  (runs[execution_].nextFence > 0 || (zombie == OPEN && strayOf == execution_ && runs[ZOMBIE].nextFence > 0))
-#define isTokens(r) (newest > 0 && jobs[newest].token == r.token)
-#define isOvertaken(r) \
-  (newest != r.headJob || jobs[newest].fence != r.headFence || \
-   (r.job > 0 && (newest != r.job || jobs[newest].fence != r.fence)))
-#define isSameSource(execution_) (jobs[newest].source == sources[execution_])
-
-/*
- * OpenJob's decision, under the row of the newest job if that is open. Which row that is the code reads before it takes
- * it; where another job is newest by then, or the row's fence was raised, the head does not fit any more.
- */
-inline decide(r, execution_, supersede) {
-  if
-  :: isRefused(execution_) -> REACHED(ENDED_FIRST); outcome = STALE
-  :: !isRefused(execution_) && isTokens(r) -> target = newest; outcome = DONE
-  :: !isRefused(execution_) && !isTokens(r) && isOvertaken(r) -> REACHED(SUPERSEDED); outcome = STALE
-  :: else ->
-     if
-     :: newest == 0 -> r.nextFence = 1; outcome = CREATE
-     :: newest > 0 && isOpen(newest) && isSameSource(execution_) ->
-        target = newest;
-        if
-        :: r.job > 0 -> REACHED(CAME_BACK)
-        :: r.job == 0 && jobs[target].halted -> REACHED(RESUMED)
-        :: else -> REACHED(TAKEN_OVER)
-        fi;
-        jobs[target].fence++;
-        printf("  execution %c takes job %d over under fence %d\n", 'A' + execution_, target, jobs[target].fence);
-        issue(r, target, execution_)
-     :: newest > 0 && isOpen(newest) && !isSameSource(execution_) && !supersede -> REACHED(JOB_OPEN); outcome = STALE
-     :: newest > 0 && isOpen(newest) && !isSameSource(execution_) && supersede && inserted == JOBS_MAX -> outcome = STALE
-     :: newest > 0 && isOpen(newest) && !isSameSource(execution_) && supersede && inserted < JOBS_MAX ->
-        REACHED(SUPERSEDING);
-        target = newest;
-        r.nextFence = jobs[target].fence + 2;
-        close(target);
-        insert(r, execution_)
-     :: newest > 0 && !isOpen(newest) && isSameSource(execution_) -> target = newest; outcome = DONE
-     :: newest > 0 && !isOpen(newest) && !isSameSource(execution_) ->
-        r.nextFence = jobs[newest].fence + 1;
-        outcome = CREATE
-     fi
-  fi
-}
-#define isNewestFree (newest == 0 || !isOpen(newest) || !isShared(newest))
 
 /* Numbers of an earlier plan are never used again: a worker that still names one finds nothing to mark. */
 #define forgetNumbers(w, of) \
@@ -128,7 +20,7 @@ inline planDelete(r, hasRows) {
      forgetNumbers(1, r.job);
      forgetNumbers(2, r.job);
      forgetNumbers(STRAY, r.job);
-     jobs[r.job].planned = (hasRows -> BOTH : 0);
+     jobs[r.job].planned = (hasRows -> DELETE_PLAN : 0);
      jobs[r.job].deleteMarks = 0;
      jobs[r.job].deleteEffects = 0;
      outcome = DONE
@@ -140,14 +32,14 @@ inline markDeleted(r) {
   if
   :: fits(r.job, r.fence, DELETED, r.token) -> outcome = DONE
 #ifndef MUTANT_DELETED_UNSEEN
-  :: fits(r.job, r.fence, DELETING, r.token) && ((jobs[r.job].planned & ~jobs[r.job].deleteMarks) != 0 || !isEmpty) ->
+  :: fits(r.job, r.fence, DELETING, r.token) && ((jobs[r.job].planned & ~jobs[r.job].deleteMarks) != 0 || !isEmpty(r.job)) ->
      REACHED(SLICE_NOT_EMPTY);
      outcome = NOT_EMPTY
 #endif
   :: else ->
      if
      :: fits(r.job, r.fence, DELETING, r.token) ->
-        INVARIANT(1, isEmpty);
+        INVARIANT(1, isEmpty(r.job));
         jobs[r.job].state = DELETED;
         printf("  job %d is DELETED\n", r.job);
         outcome = DONE
@@ -159,28 +51,67 @@ inline markDeleted(r) {
 inline beginRegistering(r) {
   if
   :: fits(r.job, r.fence, DELETED, r.token) ->
-     INVARIANT(1, isEmpty);
+     INVARIANT(1, isEmpty(r.job));
      jobs[r.job].state = REGISTERING;
-     jobs[r.job].planned = BOTH;
+     jobs[r.job].planned = wholeOf(r.job);
      outcome = DONE
   :: fits(r.job, r.fence, REGISTERING, r.token) -> outcome = DONE
   :: else -> outcome = STALE
   fi
 }
 
-/* Row count and sum of shares: equal exactly where every row is there, and no other. Seen before the row is taken. */
-#define isCounted(j) (jobs[j].registerMarks == BOTH && isExact(j))
+/*
+ * Row count, sum of shares and checksum: equal exactly where every row is there, and no other. Seen before the row is
+ * taken. REGISTERED and the switch are one transaction, which waits (`mayShow`) for who holds active_set's row.
+ */
+#define isCounted(j) (jobs[j].registerMarks == wholeOf(j) && isExact(j))
+#define mayShow(r) (!isReadLocked || !isUnder(r.job, r.fence, jobs[r.job].state) || jobs[r.job].state == REGISTERED)
+
+inline registerSet(r) {
+  jobs[r.job].state = REGISTERED;
+  slots[slotOf(r.job)].kept = jobs[r.job].source;
+  printf("  job %d is REGISTERED\n", r.job);
+#ifndef MUTANT_SWITCH_OUTSIDE
+  showSet(r);
+#endif
+  outcome = DONE
+}
+
 inline markRegistered(r) {
   if
   :: fits(r.job, r.fence, REGISTERED, r.token) -> outcome = DONE
-  :: fits(r.job, r.fence, REGISTERING, r.token) && jobs[r.job].registerMarks == BOTH ->
-     INVARIANT(READERS, isExact(r.job)); /* SliceMismatch: only a stranger's rows are a reason for it */
-     jobs[r.job].state = REGISTERED;
-     printf("  job %d is REGISTERED\n", r.job);
-     outcome = DONE
+  :: fits(r.job, r.fence, REGISTERING, r.token) && jobs[r.job].registerMarks == wholeOf(r.job) ->
+     INVARIANT(8, isExact(r.job)); /* SliceMismatch: only a stranger's rows are a reason for it */
+     registerSet(r)
   :: else -> outcome = STALE /* also ChunksUnfinished */
   fi
 }
+
+/*
+ * ReuseSet. The wanted set lies in the slot whole: nothing is written but the switch. Else the job goes on to delete.
+ */
+#if defined(REUSES) || defined(REPLAY)
+#ifdef MUTANT_REUSE_UNCHECKED
+#define mayReuse(j) true
+#else
+#define mayReuse(j) isExact(j)
+#endif
+#define isShownSlot(j) (shown != NOTHING && slotOf(shown) == slotOf(j))
+inline reuseSet(r, isWhole) {
+  if
+  :: fits(r.job, r.fence, REGISTERED, r.token) -> outcome = DONE
+  :: fits(r.job, r.fence, DELETING, r.token) && !jobs[r.job].reuses -> outcome = NOT_EMPTY /* said before */
+  :: fits(r.job, r.fence, DELETING, r.token) && jobs[r.job].reuses && isWhole ->
+     REACHED(REUSED);
+     registerSet(r)
+  :: fits(r.job, r.fence, DELETING, r.token) && jobs[r.job].reuses && !isWhole && !isShownSlot(r.job) ->
+     REACHED(NOT_WHOLE);
+     jobs[r.job].reuses = 0;
+     outcome = NOT_EMPTY
+  :: else -> outcome = STALE /* also SliceMismatch: readers see the very slot, and nobody may take its rows from them */
+  fi
+}
+#endif
 
 /* haltFromCatch's `isOwn` */
 #ifdef MUTANT_EXECUTION_NOT_COMPARED

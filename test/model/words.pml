@@ -4,17 +4,18 @@
  */
 #define A 0
 #define B 1
-#define ZOMBIE 2 /* the run whose task was given up on by the engine and goes on by itself */
+#define ZOMBIE EXECUTIONS /* the run whose task was given up on by the engine and goes on by itself */
 #define LANES 3 /* workers 0 and 1 are A's lanes, with a chunk each; 2 is B's only lane, with both chunks in turn */
 #define STRAY 3 /* the worker that was given up on: a zombie, a duplicate, a sibling of a failed Map */
 #define WORKERS 4
-#define JOBS_MAX 2
 #define BOTH 3 /* chunks are bits: the slice has two, to delete and to register */
+#include "sizes.pml"
 
-/* Sources are bits as well: the rows in a chunk's range are the set of the sources they came from. */
-#define OLD 1
-#define FIRST 2
-#define OTHER 4
+/* Sources. Of each a slot has the chunks in whose range its rows lie. */
+#define OLD 0
+#define FIRST 1
+#define OTHER 2
+
 
 /* state */
 #define DELETING 1
@@ -47,81 +48,94 @@
 #define MARK_DELETED 8
 #define BEGIN 16
 #define MARK_REGISTERED 32
-#define HALT 64
-#define RELEASE 128
-#define HALT_RELEASE 192
+#define REUSE 64
+#define HALT 128
+#define RELEASE 256
+#define HALT_RELEASE 384
 #define OPENING_TASKS 3
-#define TRANSITION_TASKS 60
-#define ENDING_TASKS 192
+#define TRANSITION_TASKS 124
+#define ENDING_TASKS 384
 
 typedef Job {
   unsigned state : 3;
-  unsigned fence : 4;
-  unsigned token : 3;
-  unsigned execution : 1;
-  unsigned source : 3;
+  unsigned fence : FENCE_BITS;
+  unsigned token : TOKEN_BITS;
+  unsigned execution : EXECUTION_BITS;
+  unsigned source : SOURCE_BITS;
+  bit slot; /* where it writes, decided when it is opened */
+  bit reuses; /* its slot held the wanted set when it was opened */
   bit halted;
   bit closed;
   /* the ledger: which chunks are planned and marked */
-  unsigned planned : 2;
-  unsigned deleteMarks : 2;
-  unsigned registerMarks : 2;
+  unsigned planned : CHUNK_BITS;
+  unsigned deleteMarks : CHUNK_BITS;
+  unsigned registerMarks : CHUNK_BITS;
   /* what no program knows: which chunks really took effect */
-  unsigned deleteEffects : 2;
-  unsigned registerEffects : 2
+  unsigned deleteEffects : CHUNK_BITS;
+  unsigned registerEffects : CHUNK_BITS
+#ifdef REPLAY
+  ; int whole /* the chunks of its file */
+#endif
 }
 
 /* What an execution carries from task to task. */
 typedef Run {
-  unsigned token : 3;
-  unsigned job : 2;
-  unsigned fence : 4;
-  unsigned headJob : 2;
-  unsigned headFence : 4;
-  unsigned nextFence : 4; /* OpenJob: the fence of the row it is about to insert */
-  bit seenRows; /* PlanDelete walks the slice, and MarkRegistered counts it, before it takes the row */
-  bit mapping
+  unsigned token : TOKEN_BITS;
+  unsigned job : JOB_BITS;
+  unsigned fence : FENCE_BITS;
+  unsigned headJob : JOB_BITS;
+  unsigned headFence : FENCE_BITS;
+  unsigned nextFence : FENCE_BITS; /* OpenJob: the fence of the row it is about to insert, and its slot */
+  bit nextSlot;
+  bit seenRows; /* PlanDelete walks the slot, MarkRegistered and ReuseSet count it, before they take the row */
+  bit mapping;
+  bit withdrawnSince /* what no program knows: the set was taken from the readers since this run read the head */
 }
 
 /* One run of a lane's item. */
 typedef Attempt {
   unsigned step : 2;
-  unsigned execution : 1;
-  unsigned token : 3;
-  unsigned job : 2;
-  unsigned fence : 4;
+  unsigned execution : EXECUTION_BITS;
+  unsigned token : TOKEN_BITS;
+  unsigned job : JOB_BITS;
+  unsigned fence : FENCE_BITS;
   unsigned phase : 1;
-  unsigned todo : 2; /* the chunks of its item that it has not been through */
+  unsigned todo : CHUNK_BITS; /* the chunks of its item that it has not been through */
   bit listed; /* their numbers are still in the ledger */
   bit shutOut; /* the lock of its failed run was released */
   bit done
 }
 
+/* One of the two places of the slice. */
+typedef Slot {
+  CHUNKS from[SOURCES]; /* by source, the chunks in whose range its rows lie */
+  unsigned kept : SOURCE_BITS /* the source of its last job, where that is REGISTERED */
+}
+
 /* MySQL */
-Job jobs[JOBS_MAX + 1]; /* from 1, in the order of their insertion */
-unsigned inserted : 2;
-byte rows[2];
+Job jobs[JOBS_MAX + 1]; /* from 1, in the order of their insertion; 0 is the one before the model begins */
+unsigned inserted : JOB_BITS;
+Slot slots[2];
+unsigned shown : JOB_BITS; /* active_set: whose set readers see */
+bit isReadLocked; /* a reader holds active_set's row */
+bit hasSet; /* what no program knows: readers were shown a set, and nobody withdrew it */
 
 /* Valkey: the token, 0 where the key does not exist */
-unsigned lock : 3;
-unsigned holder : 3; /* who acquired it last and has not lost it: what the lock should be */
+unsigned lock : TOKEN_BITS;
+unsigned holder : TOKEN_BITS; /* who acquired it last and has not lost it: what the lock should be */
 
-Run runs[3];
+Run runs[EXECUTIONS + 1];
 Attempt workers[WORKERS];
-byte zombie; /* the task it is of */
-unsigned strayOf : 1; /* the execution it is of */
-byte sources[2];
-bit ended[2]; /* the execution is over, as its status event said: no OpenJob of it may commit any more */
+short zombie; /* the task it is of */
+unsigned strayOf : EXECUTION_BITS; /* the execution it is of */
+byte sources[EXECUTIONS];
+bit ended[EXECUTIONS]; /* the execution is over, as its status event said: no OpenJob of it may commit any more */
 bit begun; /* A has begun: B may */
 
-/* The newest job is the one with the highest fence, as in store/job.ts and in the readers' view; 0 where there is none. */
-#define newest (jobs[2].fence > jobs[1].fence -> 2 : (inserted > 0 -> 1 : 0))
 #define isOpen(j) (jobs[j].state != REGISTERED && !jobs[j].closed)
-#define isEmpty (rows[0] == 0 && rows[1] == 0)
-#define isExact(j) (rows[0] == jobs[j].source && rows[1] == jobs[j].source)
-#define hasOpenJob ((inserted >= 1 && isOpen(1)) || (inserted >= 2 && isOpen(2)))
-#define hasTwoOpenJobs (inserted == 2 && isOpen(1) && isOpen(2))
-#define isFenceUsed(f) (jobs[1].fence == (f) || jobs[2].fence == (f))
+#define slotOf(j) jobs[j].slot
+#define isEmpty(j) (anyRows(slotOf(j)) == 0)
+#define isExact(j) (rowsOf(slotOf(j), jobs[j].source) == wholeOf(j) && foreignRows(slotOf(j), jobs[j].source) == 0)
 /*
  * The guard of every write: this job, under this fence, in this state, and opened by this acquisition. The token tells two
  * runs apart that hold one job number and one fence, which a failover that lost an OpenJob's commit may cause.
@@ -137,12 +151,16 @@ bit begun; /* A has begun: B may */
 /* An invariant's number travels in the assertion's text: that is how the runner names what a mutant breaks. */
 #define INVARIANT(number, condition) assert(number > 0 && (condition))
 #define ENDED 14 /* the model's own number: an execution that was said to be over opens no job, and leaves none open */
-#define READERS 9 /* the readers' promise: a slice whose newest job is REGISTERED holds exactly that job's rows */
+#define READERS 9
+#define WITHDRAWN 15 /* the model's own number: a run that began before a withdrawal opens no job after it */
 
 /*
  * A place that the search must come to, or the model would hold for want of anything happening: told once, by the checker
  * itself, outside the state. The runner has the list of names.
  */
+#ifdef REPLAY
+#define REACHED(place) skip
+#else
 c_code {
   static int places_told[32];
   static void tell_place(int place) {
@@ -150,6 +168,7 @@ c_code {
   }
 }
 #define REACHED(place) c_code { tell_place(place); }
+#endif
 #define REGISTERED_AT_LAST 1
 #define STALE_FENCE 2
 #define SKIPPED 3
@@ -167,3 +186,8 @@ c_code {
 #define STATUS_EVENT 15
 #define ENDED_FIRST 16
 #define COMMIT_LOST 17
+#define LOCKED_READING 18
+#define TORN_AND_KNOWN 19
+#define WITHDRAWN_SET 20
+#define REUSED 21
+#define NOT_WHOLE 22

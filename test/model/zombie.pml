@@ -25,7 +25,7 @@ end:
        forgetZombie()
      }
   :: d_step {
-       zombie == OPEN && its.nextFence == 0 && isNewestFree ->
+       zombie == OPEN && its.nextFence == 0 && isNewestFree && mayClear ->
        printf("zombie: OpenJob\n");
        decide(its, strayOf, true);
        if
@@ -33,11 +33,11 @@ end:
        :: else -> forgetZombie()
        fi
      }
-  :: d_step { zombie == OPEN && its.nextFence > 0 -> printf("zombie: inserts\n"); insert(its, strayOf); forgetZombie() }
+  :: d_step { zombie == OPEN && its.nextFence > 0 && mayClear -> printf("zombie: inserts\n"); insert(its, strayOf); forgetZombie() }
 #endif
 
 #if STRAY_TASKS & TRANSITION_TASKS
-  :: d_step { zombie == PLAN && !its.seenRows && !isEmpty -> its.seenRows = 1 }
+  :: d_step { zombie == PLAN && !its.seenRows && !isEmpty(its.job) -> its.seenRows = 1 }
   :: d_step {
        zombie == PLAN && !isShared(its.job) ->
        printf("zombie: PlanDelete\n");
@@ -48,10 +48,19 @@ end:
   :: d_step { zombie == BEGIN && !isShared(its.job) -> beginRegistering(its); forgetZombie() }
   :: d_step { zombie == MARK_REGISTERED && !its.seenRows && isCounted(its.job) -> its.seenRows = 1 }
   :: d_step {
-       zombie == MARK_REGISTERED && (its.seenRows || !isCounted(its.job)) && !isShared(its.job) ->
+       zombie == MARK_REGISTERED && (its.seenRows || !isCounted(its.job)) && !isShared(its.job) && mayShow(its) ->
        markRegistered(its);
        forgetZombie()
      }
+#ifdef REUSES
+  :: d_step { zombie == REUSE && !its.seenRows && mayReuse(its.job) -> its.seenRows = 1 }
+  :: d_step {
+       zombie == REUSE && (its.seenRows || !mayReuse(its.job)) && !isShared(its.job) && mayShow(its) ->
+       printf("zombie: ReuseSet\n");
+       reuseSet(its, its.seenRows);
+       forgetZombie()
+     }
+#endif
 #endif
 
 #if STRAY_TASKS & ENDING_TASKS
