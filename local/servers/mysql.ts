@@ -88,7 +88,7 @@ export class MysqlServer extends Server {
     await rm(this.#snapshot, { recursive: true, force: true })
     this.freeze()
     try {
-      await cp(join(this.folder, 'data'), this.#snapshot, { recursive: true })
+      await cp(this.dataFolder, this.#snapshot, { recursive: true })
     } finally {
       this.thaw()
     }
@@ -97,9 +97,14 @@ export class MysqlServer extends Server {
   /** Puts the server back to its snapshot, which is spent then: what was committed since is lost. */
   async restore(): Promise<void> {
     await this.kill()
-    await rm(join(this.folder, 'data'), { recursive: true, force: true })
-    await rename(this.#snapshot, join(this.folder, 'data'))
+    await rm(this.dataFolder, { recursive: true, force: true })
+    await rename(this.#snapshot, this.dataFolder)
     await this.restart()
+  }
+
+  /** Where its files are, the binary log among them. */
+  get dataFolder(): string {
+    return join(this.folder, 'data')
   }
 
   get #snapshot(): string {
@@ -109,7 +114,7 @@ export class MysqlServer extends Server {
   protected override options(): string[] {
     return [
       '--no-defaults',
-      `--datadir=${join(this.folder, 'data')}`,
+      `--datadir=${this.dataFolder}`,
       `--pid-file=${join(this.folder, 'mysqld.pid')}`,
       // A socket's path may not exceed 107 bytes; nobody needs it.
       '--socket=',

@@ -122,6 +122,7 @@ None of it shares code with the handlers. Triggers in MySQL record every stateme
 4. Locks were created by AcquireLock alone, with an end, extended and deleted only by the one that had their token, and deleted only when their job was REGISTERED or its fence raised.
 5. One event for each halt and each REGISTERED, delivered, none that is not in the outbox; the sweeper may have had to publish it.
 6. The months beside the slice and a bystander's slice are as they were.
+7. What happened, in the order of MySQL's binary log, is taken through the model of the protocol step by step: see [model.md](model.md).
 
 ## Faults
 

@@ -1,3 +1,4 @@
+import type { Recording } from '../../model/replay/record.ts'
 import type { Ended } from '../../support/ended.ts'
 import type { FaultTarget } from '../../support/fault-target.ts'
 import type { Statement } from '../../support/relay.ts'
@@ -13,6 +14,8 @@ export type Trial = {
   readonly on: TestStack
   readonly moment: Moment
   readonly slice: TestSlice
+  /** Everything that happens to the slice, in its order. */
+  readonly recording: Recording
   /** What StartExecution is given; a resume is given the same. */
   request: Record<string, unknown>
   /** What the slice may hold in the end: the file, or each version of it where it is replaced under way. */
@@ -42,6 +45,8 @@ export type Fault = {
   readonly place?: (moment: Moment) => Place
   /** How long a run may take under it, ms, where it is longer than any other may. */
   readonly runMs?: number
+  /** It takes back what was committed, and with it what readers have seen of it. */
+  readonly takesBack?: true
   /** Before the run is started. */
   readonly prepare?: (trial: Trial) => Promise<void>
   /** Waits for the moment where it is not on the wire of MySQL or Valkey. */

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { FAILURE_NAMES } from '../../../functions/contract/failure-table.ts'
+import { Recording } from '../../model/replay/record.ts'
+import { refusalText, replay } from '../../model/replay/replay.ts'
 import type { Ended } from '../../support/ended.ts'
 import type { FaultTarget } from '../../support/fault-target.ts'
 import { beforeTask } from '../../support/faults.ts'
@@ -30,6 +32,7 @@ export type Result = {
 const setUp = async (lab: FaultLab, fault: Fault, moment: Moment): Promise<Trial> => {
   const { on } = lab
   const slice = await on.newSlice()
+  const recording = await Recording.start(lab, slice)
   // The months beside it, in the same index pages.
   for (const month of neighboursOf(slice)) await on.seed(month, NEIGHBOUR)
   const isLarge = moment.inChunk && moment.task === 'DeleteChunk'
@@ -44,6 +47,7 @@ const setUp = async (lab: FaultLab, fault: Fault, moment: Moment): Promise<Trial
       on,
       moment,
       slice,
+      recording,
       arn: '',
       call: undefined,
       runs: [],
@@ -67,6 +71,13 @@ const setUp = async (lab: FaultLab, fault: Fault, moment: Moment): Promise<Trial
   }
   await fault.prepare?.(trial)
   return trial
+}
+
+/** What happened is what the model of the protocol can do: see docs/model.md. */
+const disagreements = async (recording: Recording, { takesBack }: Fault): Promise<string[]> => {
+  const events = await recording.stop({ withLooks: takesBack !== true })
+  const refused = await replay(events, 'in-place')
+  return refused === undefined ? [] : [refusalText(refused, events)]
 }
 
 type Armed = { readonly isHit: () => boolean; readonly over: Promise<unknown> }
@@ -172,7 +183,7 @@ export const runTrial = async (lab: FaultLab, fault: Fault, moment: Moment): Pro
     try {
       outcome = await settle(trial, await play(fault, trial))
     } finally {
-      found.push(...trial.violations, ...(await stopReading()))
+      found.push(...trial.violations, ...(await stopReading()), ...(await disagreements(trial.recording, fault)))
       lab.on.disarm()
     }
   } catch (error) {

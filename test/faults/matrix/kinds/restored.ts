@@ -43,6 +43,7 @@ const BEGUN = [
 const toStart: Fault = {
   id: 'mysql-restored',
   title: 'MySQL restored to the moment before the run; the run goes on',
+  takesBack: true,
   suits: ({ id }) => BEGUN.includes(id),
   prepare: async (trial) => await server(trial).snapshot(),
   ...goOnAfterRestore,
@@ -63,6 +64,7 @@ const KEPT: Readonly<Record<string, { readonly task: string; readonly skip: numb
 const midway: Fault = {
   id: 'mysql-restored-midway',
   title: 'MySQL restored to an earlier moment of the run itself; the run goes on',
+  takesBack: true,
   suits: ({ id }) => id in KEPT,
   prepare: async (trial) => {
     const kept = KEPT[trial.moment.id] ?? { task: 'OpenJob', skip: 0 }
@@ -132,6 +134,7 @@ const expectSecond = async (trial: Trial, second: Ended, file: ShareFile | undef
 const overtaken: Fault = {
   id: 'mysql-restored-overtaken',
   title: 'MySQL restored to the moment before the run, another run under the same numbers meanwhile, the first goes on',
+  takesBack: true,
   suits: ({ id }) => id in OVERTAKEN,
   place: ({ id, place }) => OVERTAKEN[id]?.first ?? place,
   prepare: async (trial) => await server(trial).snapshot(),
