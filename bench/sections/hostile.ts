@@ -25,6 +25,7 @@ const KINDS: Readonly<Record<string, (n: number) => string>> = {
   'empty lines': () => '\n',
   'commas alone': () => ',,,\n',
   'a wrong share in each row': (n) => `${isrcOf(n)},P,A,x\n`,
+  'a formula in each row': (n) => `${isrcOf(n)},P,="A",1\n`,
   'one row, again and again': () => 'KRA012600001,P,A,1\n',
   '4,000 columns': (n) => `${isrcOf(n)},P,A,1${','.repeat(4_000)}\n`,
   'one line of commas': () => ',',

@@ -12,6 +12,7 @@ export const CONTAINER_RULES = {
   'office-other': 'is an Office file and not a workbook with sheets (.xlsx); send the workbook',
   xlsb: 'is a binary Excel workbook (.xlsb); save it as .xlsx',
   ods: 'is an OpenDocument spreadsheet (.ods); save it as .xlsx or as "CSV UTF-8"',
+  numbers: 'is a document of Numbers; export it as Excel (.xlsx) or CSV',
   html: 'is a web page (HTML), as some programs export under a name like .xls; open it in Excel and save it as .xlsx',
   xml: 'is an XML document; open it in Excel and save it as .xlsx or as "CSV UTF-8"',
   pdf: 'is a PDF document; send the table itself as .xlsx or CSV',

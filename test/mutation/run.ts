@@ -6,7 +6,8 @@ import { findMysql, findValkey } from '../../local/servers/find.ts'
 import { MysqlServer } from '../../local/servers/mysql.ts'
 import { ValkeyServer } from '../../local/servers/valkey.ts'
 import { printScores, resultFile, writeScores } from './report.ts'
-import { SECTIONS, type Section, sectionOf } from './sections.ts'
+import type { Section } from './section.ts'
+import { SECTIONS, sectionOf } from './sections.ts'
 
 /*
  * Mutation tests: changes the code of functions/ in one small way at a time and expects a test to fail.

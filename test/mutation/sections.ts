@@ -1,22 +1,5 @@
-/**
- * What is mutated together, and the tests that must notice. A file's mutants are judged by the tests written for it and
- * by no others: that is stricter than the whole suite, and a mutant costs seconds. Quick files come first, since a
- * mutant's run ends at its first red test.
- */
-export type Section = {
-  readonly name: string
-  /** Files, seen from the project's root. */
-  readonly mutate: readonly string[]
-  readonly tests: readonly string[]
-  /** Whether the tests need MySQL and Valkey. */
-  readonly servers: boolean
-}
-
-const unit = (folder: string, ...names: string[]): string[] =>
-  names.map((name) => `test/unit/${folder}/${name}.test.ts`)
-const service = (folder: string, ...names: string[]): string[] =>
-  names.map((name) => `test/service/${folder}/${name}.test.ts`)
-const files = (folder: string, ...names: string[]): string[] => names.map((name) => `functions/${folder}/${name}.ts`)
+import { files, type Section, service, unit } from './section.ts'
+import { STAGING_SECTIONS } from './staging-sections.ts'
 
 export const SECTIONS: readonly Section[] = [
   {
@@ -57,33 +40,7 @@ export const SECTIONS: readonly Section[] = [
     ),
     servers: false,
   },
-  {
-    name: 'staging-rows',
-    mutate: files('job/staging', 'check-rows', 'cut-chunks', 'isrc-number', 'row-table', 'sort-order'),
-    tests: unit('job/staging', 'rows', 'rows-together'),
-    servers: false,
-  },
-  {
-    name: 'staging-records',
-    mutate: files('job/staging', 'csv-records', 'source-errors', 'source-reader', 'read-source'),
-    tests: unit('job/staging', 'records', 'report', 'rows', 'rows-together', 'encoding', 'cp949', 'gzip'),
-    servers: false,
-  },
-  {
-    name: 'staging-encoding',
-    mutate: files('job/staging', 'source-encoding'),
-    tests: unit('job/staging', 'encoding', 'cp949', 'gzip', 'records', 'report'),
-    servers: false,
-  },
-  {
-    name: 'staging-store',
-    mutate: [
-      ...files('job/staging', 'make-staged', 'judge-staged'),
-      ...files('store/s3', 'objects', 'staged', 'uploaded', 'write-staged'),
-    ],
-    tests: unit('job/staging', 'make-staged', 'staged-again', 'storage-outage', 'holes'),
-    servers: false,
-  },
+  ...STAGING_SECTIONS,
   {
     name: 'lock',
     mutate: [

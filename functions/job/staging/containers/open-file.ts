@@ -18,6 +18,7 @@ type OpenLimits = SizeLimits & { readonly isUtf16: boolean }
 const DOCUMENTS: readonly (readonly [string, SourceRule])[] = [
   ['xl/workbook.bin', 'xlsb'],
   ['content.xml', 'ods'],
+  ['Index/Document.iwa', 'numbers'],
   ['[Content_Types].xml', 'office-other'],
 ]
 

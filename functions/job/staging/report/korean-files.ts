@@ -13,6 +13,7 @@ export const KOREAN_FILES: Readonly<Record<FileRule, string>> = {
   'office-other': '시트가 있는 통합 문서(.xlsx)가 아닌 Office 파일입니다. 통합 문서를 보내십시오.',
   xlsb: 'Excel 바이너리 통합 문서(.xlsb)입니다. .xlsx로 저장하십시오.',
   ods: 'OpenDocument 스프레드시트(.ods)입니다. .xlsx 또는 "CSV UTF-8"로 저장하십시오.',
+  numbers: 'Numbers 문서입니다. Excel(.xlsx) 또는 CSV로 내보내십시오.',
   html: '확장자가 .xls여도 내용은 웹 페이지(HTML)입니다. Excel에서 열어 .xlsx로 저장하십시오.',
   xml: 'XML 문서입니다. Excel에서 열어 .xlsx 또는 "CSV UTF-8"로 저장하십시오.',
   pdf: 'PDF 문서입니다. 표 자체를 .xlsx 또는 CSV로 보내십시오.',

@@ -77,9 +77,12 @@ const named = (sheets: readonly Sheet[]): string => {
   return left > 0 ? `${shown.join(', ')} and ${left} more` : shown.join(', ')
 }
 
+/** Hangul is written composed by some systems and decomposed by others. */
+const sameName = (a: string, b: string): boolean => a.normalize('NFC') === b.normalize('NFC')
+
 /** The sheet of that name, which may be hidden; without a name the only one that is shown. */
 export const chooseSheet = ({ sheets }: Workbook, name: string | undefined): Sheet => {
-  const candidates = sheets.filter((sheet) => (name === undefined ? sheet.isShown : sheet.name === name))
+  const candidates = sheets.filter((sheet) => (name === undefined ? sheet.isShown : sameName(sheet.name, name)))
   const [sheet, ...more] = candidates
   if (sheet === undefined) {
     const wanted = name === undefined ? 'no sheet is shown' : `wanted: ${quoted(name)}; there: ${named(sheets)}`

@@ -30,6 +30,7 @@ const FILES: readonly (readonly [string, SourceRule, Buffer])[] = [
   ['a file of eight bytes', 'office-old', office('').subarray(0, 8)],
   ['a binary workbook', 'xlsb', zipOf({ name: 'xl/workbook.bin', bytes: 'x' })],
   ['an OpenDocument spreadsheet', 'ods', zipOf({ name: 'content.xml', bytes: 'x' })],
+  ['a document of Numbers', 'numbers', zipOf({ name: 'Index/Document.iwa', bytes: 'x' })],
   ['a Word file', 'office-other', zipOf({ name: '[Content_Types].xml', bytes: 'x' })],
   ['a page', 'html', Buffer.from('\ufeff\r\n<html xmlns:x="urn:schemas-microsoft-com:office:excel"><table>')],
   ['a table of a page in UTF-16', 'html', utf16('\ufeff <TABLE border=1>')],

@@ -120,6 +120,12 @@ describe('the sheet', () => {
       ).toContain('KRA012600001')
   })
 
+  test('is found by its name, composed or not', async () => {
+    const profile = { format: { kind: 'xlsx', sheet: '지분'.normalize('NFC') } } as const
+    const bytes = workbookOf({ sheets: { ['지분'.normalize('NFD')]: sheets.Shares } })
+    expect(linesOf(await readWorkbookFile(bytes, profile))).toContain('KRA012600001')
+  })
+
   test('is the only one that is shown, where none is named', async () => {
     const hidden = ['Cover &amp; co']
     expect(linesOf(await readWorkbookFile(workbookOf({ sheets: escaped, hidden })))).toContain('KRA012600001')
