@@ -4,8 +4,11 @@ import { PARTS_ENDING } from './parts.ts'
 
 /* What travels through the dispatch machine, and what the sweeper is called with. */
 
-/** How the file of a month may end. */
-export const FILE_ENDINGS = ['csv', 'csv.gz', PARTS_ENDING] as const
+/**
+ * How the file of a month may end, so that the schedule finds it and takes nothing else for it (a backup, a note). What
+ * it is, its bytes say.
+ */
+export const FILE_ENDINGS = ['csv', 'csv.gz', 'tsv', 'tsv.gz', 'txt', 'txt.gz', 'xlsx', 'zip', PARTS_ENDING] as const
 
 /** The dispatch machine's request: the schedule's own time in UTC, or a month that an operator names. */
 export const MonthRequest = z.union(

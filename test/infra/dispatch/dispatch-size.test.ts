@@ -29,7 +29,7 @@ describe('the largest month', () => {
     const head = { job: 12_345_678, fence: 12_345, state: 'REGISTERING' as const }
     const start = {
       distributor: code,
-      ending: 'csv.gz',
+      ending: 'parts.json',
       run: dispatchedRun('0123456789ab', head, DISPATCH_TRIES_MAX),
       head,
     }

@@ -33,6 +33,11 @@ beforeAll(async () => {
       // A month in parts: the descriptor is its file.
       'incoming/BALLAD/2026-07.parts.json',
       'incoming/BALLAD/2026-07.1.csv',
+      // What distributors with a profile send.
+      'incoming/ARIA/2026-06.xlsx',
+      'incoming/BALLAD/2026-06.txt',
+      'incoming/CANTATA/2026-06.zip',
+      'incoming/DUET/2026-06.xls',
     ].map((key) => put(key, 'x')),
   )
 })
@@ -70,6 +75,12 @@ describe('the plan of a month', () => {
   test('takes a descriptor of parts for the file of the month', async () => {
     const { starts } = await plan({ month: '2026-07' })
     expect(starts).toEqual([{ distributor: 'BALLAD', ending: 'parts.json', run: FIRST, head: null }])
+  })
+
+  test('takes a workbook, a text and a zip archive for the file of the month', async () => {
+    const { starts, missing } = await plan({ month: '2026-06' })
+    expect(starts.map(({ ending }) => ending)).toEqual(['xlsx', 'txt', 'zip'])
+    expect(missing).toEqual([{ distributor: 'DUET', reason: 'no file' }])
   })
 
   test('is that of the month an operator names', async () => {
