@@ -51,11 +51,12 @@ export const createOperations = (env: OperationsEnvironment): Operations => {
       return (runs.find(({ executionArn }) => executionArn === opener) ?? runs[0])?.executionArn ?? null
     },
     list: async (from, to) => {
-      const [slices, distributors] = await Promise.all([
+      const [slices, warned, distributors] = await Promise.all([
         inspect({ question: 'slices', from, to }),
+        inspect({ question: 'warned', from, to }),
         inspect({ question: 'distributors' }),
       ])
-      return { slices, distributors }
+      return { slices, warned, distributors }
     },
     show: (what) =>
       'job' in what ? inspect({ question: 'job', job: what.job }) : inspect({ question: 'slice', ...what }),

@@ -8,7 +8,7 @@ import { SLICE_MONTHS_MAX } from './support-limits.ts'
 import { Confirmed } from './warnings.ts'
 import { OVER_CLAIMS, PARTY_SCHEMES, SUM_RULES } from './words.ts'
 
-const overMonths = <Question extends 'slices' | 'checks'>(question: Question) =>
+const overMonths = <Question extends 'slices' | 'warned' | 'checks'>(question: Question) =>
   z
     .strictObject({ question: z.literal(question), from: Month, to: Month })
     .refine(({ from, to }) => isMonthRange(from, to), {
@@ -26,6 +26,8 @@ export const InspectInput = z.discriminatedUnion('question', [
   z.strictObject({ question: z.literal('deployment') }),
   /** The newest job of every slice of some months: -> SliceLine[] */
   overMonths('slices'),
+  /** Delivered files of some months that wait for an operator to confirm their warnings: -> WarnedFile[] */
+  overMonths('warned'),
   /** One slice with its jobs, newest first, its lock and its audit trail: -> SliceReport */
   z.strictObject({ question: z.literal('slice'), distributor: DistributorCode, month: Month }),
   /** The slice of a job: -> SliceReport */

@@ -196,6 +196,7 @@ export type Checks = {
 export type InspectReply = {
   readonly deployment: Deployment
   readonly slices: readonly SliceLine[]
+  readonly warned: readonly WarnedFile[]
   readonly slice: SliceReport
   readonly job: SliceReport
   readonly rows: SliceRows

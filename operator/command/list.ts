@@ -1,9 +1,12 @@
 import type { Command } from 'commander'
 import { addMonths, currentMonth, isMonthRange, monthsFrom } from '../../functions/contract/months.ts'
 import { counted } from '../../functions/contract/numbers.ts'
+import { sliceOptions } from '../../functions/contract/remedies.ts'
 import type { DistributorLine, SliceLine } from '../../functions/contract/reports.ts'
 import { seoulTime } from '../../functions/contract/seoul-time.ts'
 import { SLICE_MONTHS_MAX } from '../../functions/contract/support-limits.ts'
+import { type WarnedFile, warningNames } from '../../functions/contract/warnings.ts'
+import { sliceName } from '../../functions/contract/words.ts'
 import { table } from '../format/table.ts'
 import { OperationError } from '../operations/operation-error.ts'
 import { acting, monthOf } from './command-context.ts'
@@ -62,6 +65,9 @@ const unsettled = (slices: readonly SliceLine[]): string[] =>
         : `  ${distributor} ${month}: job ${job} in ${state} since ${seoulTime(openedAt)}, ${counted(rows, 'row')}: sharelock watch ${job}`,
     )
 
+const warnedLine = (file: WarnedFile): string =>
+  `  ${sliceName(file)}: ${file.key}, ${warningNames(file.warnings)}: sharelock start ${sliceOptions(file)} --source ${file.key}`
+
 export const addList = (program: Command): void => {
   withRange(program.command('list'))
     .summary('list months x distributors')
@@ -75,11 +81,12 @@ export const addList = (program: Command): void => {
     .action(
       acting(async ({ out, operations }, options: Options) => {
         const { from, to } = rangeOf(options)
-        const { slices, distributors } = await (await operations()).list(from, to)
-        out.document({ from, to, slices, distributors })
+        const { slices, warned, distributors } = await (await operations()).list(from, to)
+        out.document({ from, to, slices, warned, distributors })
         out.answer(...grid(monthsFrom(from, to), distributors, slices))
         const waiting = unsettled(slices)
         if (waiting.length > 0) out.answer('', 'Not settled (times of Seoul):', ...waiting)
+        if (warned.length > 0) out.answer('', 'Not started, for their warnings:', ...warned.map(warnedLine))
         return 0
       }),
     )

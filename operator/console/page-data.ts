@@ -20,12 +20,12 @@ const PROGRESS_SHOWN_MAX = 12
 export const overviewData = async (operations: Operations, to: string | undefined): Promise<Overview> => {
   const now = currentMonth()
   const months = monthsUpTo(Month.safeParse(to).data ?? now)
-  const { slices, distributors } = await operations.list(months.at(-1) ?? now, months[0] ?? now)
+  const { slices, warned, distributors } = await operations.list(months.at(-1) ?? now, months[0] ?? now)
   const running = slices.filter(({ status }) => status === 'being replaced').slice(0, PROGRESS_SHOWN_MAX)
   const work = await Promise.all(
     running.map(async (slice) => [sliceName(slice), await rowsDoneOf(operations, slice)] as const),
   )
-  return { months, currentMonth: now, rows: overviewRows(distributors, slices, months), work: new Map(work) }
+  return { months, currentMonth: now, rows: overviewRows(distributors, slices, months), warned, work: new Map(work) }
 }
 
 const rowsDoneOf = async (operations: Operations, { distributor, month }: SliceLine) => {

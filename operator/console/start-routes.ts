@@ -15,7 +15,12 @@ export const startRoutes = (desk: Console): Hono<Env> => {
   const { plans, operations } = desk
 
   app.get('/start', (c) =>
-    showForm(desk, c, { distributor: c.req.query('distributor'), month: c.req.query('month') }, null),
+    showForm(
+      desk,
+      c,
+      { distributor: c.req.query('distributor'), month: c.req.query('month'), key: c.req.query('key') },
+      null,
+    ),
   )
 
   app.post('/plans', async (c) => {

@@ -10,6 +10,7 @@ import type {
   Stopped,
   Unlocked,
 } from '../../functions/contract/reports.ts'
+import type { WarnedFile } from '../../functions/contract/warnings.ts'
 import type { SliceName } from '../../functions/contract/words.ts'
 import type { Judging } from './check-source.ts'
 import type { Diagnosis } from './finding.ts'
@@ -47,6 +48,8 @@ export type Operations = {
     to: string,
   ) => Promise<{
     readonly slices: readonly SliceLine[]
+    /** Files of the schedule that wait for somebody to confirm their warnings. */
+    readonly warned: readonly WarnedFile[]
     readonly distributors: readonly DistributorLine[]
   }>
   readonly show: (what: SliceName | { readonly job: number }) => Promise<SliceReport>

@@ -3,6 +3,9 @@ import { addMonths } from '../../../functions/contract/months.ts'
 import { count } from '../../../functions/contract/numbers.ts'
 import type { SliceLine } from '../../../functions/contract/reports.ts'
 import { seoulTime } from '../../../functions/contract/seoul-time.ts'
+import { visible } from '../../../functions/contract/visible.ts'
+import { type WarnedFile, warningNames } from '../../../functions/contract/warnings.ts'
+import { sliceName } from '../../../functions/contract/words.ts'
 import { percent } from '../../format/text.ts'
 import type { Html } from '../parts/format.ts'
 import { MONTHS_SHOWN } from '../parts/months.ts'
@@ -16,6 +19,8 @@ export type Overview = {
   readonly months: readonly string[]
   readonly currentMonth: string
   readonly rows: readonly OverviewRow[]
+  /** Files of the schedule that wait for somebody. */
+  readonly warned: readonly WarnedFile[]
   /** Of running slices, by `ARIA 2026-10`. */
   readonly work: ReadonlyMap<string, { readonly done: number; readonly all: number }>
 }
@@ -40,10 +45,25 @@ export const overviewPage = ({ words }: View, overview: Overview): Page => {
         </p>
       </div>
       ${glance(words, overview)}
+      ${warnedFiles(words, overview)}
       ${rows.length === 0 ? html`<p class="empty">${words.noDistributors}</p>` : table(words, overview)}
       <p class="small">${words.lateRule}</p>`,
   }
 }
+
+/** What the schedule did not start, each with the way to look at it. */
+const warnedFiles = (words: Words, { warned }: Overview): Html =>
+  warned.length === 0
+    ? html``
+    : html`<section id="warned" class="panel" aria-labelledby="warned-title">
+        <h2 id="warned-title">${words.warnedFiles}</h2>
+        <ul>${warned.map(
+          (
+            file,
+          ) => html`<li><a href="/start?distributor=${file.distributor}&month=${file.month}&key=${encodeURIComponent(file.key)}">${sliceName(file)}</a>
+            <code>${visible(file.key)}</code> ${warningNames(file.warnings)}</li>`,
+        )}</ul>
+      </section>`
 
 const shapeOfCell = (cell: OverviewCell): BadgeShape =>
   cell === null ? 'none' : cell === 'late' ? 'late' : badgeShapeOf(cell.status)

@@ -141,3 +141,21 @@ test('an undo to a set whose warnings were confirmed is not asked again, and is 
   await refusedFor(slice, { source: { undo: true }, strict: true }, 'empty-ids (3)')
   expect(await on().run({ ...slice, source: { undo: true } })).toMatchObject({ status: 'SUCCEEDED' })
 })
+
+test.each(['exact', 'at-most'])(
+  'two hundred parties of 1 % are 200 % under %s: no tolerance of whole numbers passes the cap',
+  async (sumRule) => {
+    const slice = await settledSlice({ sumRule })
+    const rows = (parties: number) =>
+      Array.from({ length: parties }, (_, party) => `KRA012600001,PERFORMANCE,P${party},1\n`).join('')
+    const end = await on().run({ ...slice, source: await on().upload({ csv: HEADER + rows(200) }) })
+    expect(end).toMatchObject({ status: 'FAILED', error: 'SourceRejected' })
+    expect(end.cause).toContain('200.000000, is above 100 by more than rounding explains')
+    await expectUntouched(on(), slice, SMALL)
+    // The cap itself: one percentage point, and not one more.
+    const [last, first] = [102, 101].map((parties) => on().upload({ csv: HEADER + rows(parties) }))
+    expect(await on().run({ ...slice, source: await last })).toMatchObject({ error: 'SourceRejected' })
+    const confirmed = ['row-count']
+    expect(await on().run({ ...slice, source: await first, confirmed })).toMatchObject({ status: 'SUCCEEDED' })
+  },
+)

@@ -7,6 +7,7 @@ import { reading } from '../../../store/mysql/transaction.ts'
 import { neighboursOf } from '../../../store/neighbours.ts'
 import { profileReport } from '../../../store/profile.ts'
 import { totalsOf } from '../../../store/share-ratio.ts'
+import { warnedFiles } from '../../../store/warned.ts'
 import type { TaskContext } from '../../task.ts'
 import { checks } from './checks.ts'
 import { jobReportOf, sliceReport } from './slice.ts'
@@ -29,6 +30,8 @@ export const inspect = async (
       return readDeployment(environment)
     case 'slices':
       return await slices(context, input)
+    case 'warned':
+      return await reading(database, (reader) => warnedFiles(reader, input))
     case 'slice':
       return await sliceReport(context, input)
     case 'job':

@@ -111,6 +111,6 @@ describe('looking', () => {
       partyScheme: 'ipi',
     })
     const { stdout } = await operator.call('distributors')
-    expect(stdout).toMatch(new RegExp(`^${code} +yes +exact +ipi +아리아 뮤직$`, 'm'))
+    expect(stdout).toMatch(new RegExp(`^${code} +yes +exact +ipi +refuse +아리아 뮤직$`, 'm'))
   })
 })

@@ -62,9 +62,12 @@ test('a file of the schedule waits for an operator, in doctor and in the plan of
   const found = await findings()
   expect(found).toContain(`The file ${key} of ${distributor} ${month} was not started by the schedule`)
   expect(found).toContain(`sharelock start --distributor ${distributor} --month ${month} --source ${key}`)
+  const listed = async () => (await operator.call('list', '--month', month)).stdout
+  expect(await listed()).toContain(`${distributor} ${month}: ${key}, empty-ids (1), number-ids (1): sharelock start`)
   const args = ['--source', key, '--accept', 'empty-ids,number-ids', '--confirm', `${distributor} ${month}`]
   expect(await operator.call('start', ...named(slice), ...args)).toMatchObject({ code: 0 })
   expect(await findings()).not.toContain(key)
+  expect(await listed()).not.toContain(key)
 })
 
 test('the report of a refused run is printed or saved, and an existing file is left alone', async () => {

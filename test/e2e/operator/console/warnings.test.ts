@@ -49,3 +49,19 @@ test("a run that refused its file leads to its report, and a plan to its own; ne
   expect(await saved('CSV')).toContain(`"'=1"`)
   await expectUntouched(on(), slice, settled)
 })
+
+test('the overview shows a file that the schedule did not start, and leads to its check', async () => {
+  const slice = await on().newSlice()
+  const key = `incoming/${slice.distributor}/2026-10.csv`
+  await on().put(key, csv)
+  await on().run({ ...slice, source: { key }, requestedBy: 'schedule' })
+  await kim().open('/?to=2026-10')
+  await kim().see('Not started by the schedule')
+  await kim()
+    .page.locator('#warned')
+    .getByRole('link', { name: `${slice.distributor} 2026-10` })
+    .click()
+  expect(await kim().page.getByLabel('Or an uploaded object').inputValue()).toBe(key)
+  await kim().press('Check the file')
+  await kim().see('All of this is legal and probably a mistake')
+})
