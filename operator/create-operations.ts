@@ -6,6 +6,7 @@ import { lookAt } from './operations/look.ts'
 import { OperationError } from './operations/operation-error.ts'
 import type { Operations } from './operations/operations.ts'
 import { openJobOf, planStart, planUndo } from './operations/plan.ts'
+import { proposeApart, testApart } from './operations/propose/look-apart.ts'
 import { reportOf } from './operations/report.ts'
 import { describeRun, executionArnOf, runningOf } from './operations/runs.ts'
 import { Speeds } from './operations/speed.ts'
@@ -78,6 +79,8 @@ export const createOperations = (env: OperationsEnvironment): Operations => {
     putDistributor: async (mode, distributor, why) =>
       operate({ action: 'put-distributor', caller: await identity(), why, mode, distributor }),
     profile: (distributor, version) => inspect({ question: 'profile', distributor, version }),
+    testProfile: testApart,
+    proposeProfile: proposeApart,
     setProfile: async (distributor, profile, why) =>
       operate({ action: 'set-profile', caller: await identity(), why, distributor, profile }),
     report: (slice, form, execution) => reportOf(clients, slice, form, execution),

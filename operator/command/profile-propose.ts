@@ -3,6 +3,7 @@ import { ENCODINGS, type Encoding } from '../../functions/contract/encodings.ts'
 import { SOURCE_COLUMNS, type SourceColumn } from '../../functions/contract/source-refusals.ts'
 import { OperationError } from '../operations/operation-error.ts'
 import { acting } from './command-context.ts'
+import { seenLines } from './proposal-text.ts'
 
 type Options = {
   readonly out?: string
@@ -44,10 +45,10 @@ export const addPropose = (parent: Command): void => {
         const { proposeFor } = await import('../operations/propose/profile-sample.ts')
         const { writeProfile } = await import('../operations/profile-file.ts')
         const named = { columns: Object.fromEntries(column.map(columnOf)), rightType }
-        const { document, remarks } = await proposeFor(file, { encoding, sheet }, named)
+        const { document, seen } = await proposeFor(file, { encoding, sheet }, named)
         if (path !== undefined) await writeProfile(path, document)
-        out.document({ profile: document, remarks })
-        out.answer(...JSON.stringify(document, null, 2).split('\n'), '', ...remarks)
+        out.document({ profile: document, seen })
+        out.answer(...JSON.stringify(document, null, 2).split('\n'), '', ...seenLines(seen))
         if (path !== undefined)
           out.answer(`See what it makes of the file: sharelock profile test ${file} --profile ${path}`)
         return 0

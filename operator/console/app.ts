@@ -15,6 +15,7 @@ import { overviewPage } from './pages/overview.ts'
 import { problemPage } from './pages/problem.ts'
 import { slicePage } from './pages/slice.ts'
 import { problem } from './problems.ts'
+import { profileRoutes } from './profile-routes.ts'
 import { reportRoutes } from './report-routes.ts'
 import { askToEnter, enter, headers, ownHost, ownOrigin, signedIn } from './request-checks.ts'
 import { startRoutes } from './start-routes.ts'
@@ -126,5 +127,6 @@ export const consoleApp = (desk: Console): Hono<Env> => {
   app.route('/', startRoutes(desk))
   app.route('/', actionRoutes(desk))
   app.route('/', reportRoutes(desk))
+  app.route('/', profileRoutes(desk))
   return app
 }

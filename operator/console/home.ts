@@ -6,7 +6,7 @@
 
 /** A page with its own addresses below the home. Values have their quotes escaped, so none can look like an attribute. */
 export const belowHome = (home: string, page: string): string =>
-  page.replaceAll(/ (href|action|src)="\//g, ` $1="${home}/`)
+  page.replaceAll(/ (href|(?:form)?action|src)="\//g, ` $1="${home}/`)
 
 /**
  * The path below the home; null for a path outside it.

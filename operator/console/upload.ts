@@ -12,7 +12,8 @@ import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/bus
  */
 export const UPLOAD_BYTES_MAX = 512 * 1_024 ** 2
 
-const FIELD_BYTES_MAX = 2_048
+/** The longest is a profile, with twenty names for each column. */
+const FIELD_BYTES_MAX = 32_768
 const FIELDS_MAX = 10
 
 /** More in one form is no form of the console. */

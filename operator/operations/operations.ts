@@ -12,9 +12,11 @@ import type {
 } from '../../functions/contract/reports.ts'
 import type { WarnedFile } from '../../functions/contract/warnings.ts'
 import type { SliceName } from '../../functions/contract/words.ts'
+import type { Preview } from '../../functions/job/staging/preview-source.ts'
 import type { Judging } from './check-source.ts'
 import type { Diagnosis } from './finding.ts'
 import type { Progress } from './progress.ts'
+import type { Named, Proposal, SampleOptions } from './proposal.ts'
 import type { WrittenReport } from './report.ts'
 import type { OnRows, ResumeOptions, Started, StartOptions, StartPlan, Validation } from './start-plan.ts'
 
@@ -74,6 +76,15 @@ export type Operations = {
   ) => Promise<DistributorLine>
   /** How a distributor writes its files: the newest version, or one of them. */
   readonly profile: (distributor: string, version?: number) => Promise<ProfileReport>
+  /** What a profile makes of the first rows of a file of this machine. The signal ends it half way. */
+  readonly testProfile: (path: string, judging: Judging, signal: AbortSignal) => Promise<Preview>
+  /** A profile for files like this one, for a person to look at. */
+  readonly proposeProfile: (
+    path: string,
+    options: SampleOptions,
+    named: Named,
+    signal: AbortSignal,
+  ) => Promise<Proposal>
   /** Adds a version, which counts from the next file on. */
   readonly setProfile: (distributor: string, profile: Profile, why: string) => Promise<ProfileReport>
   /** The report of a refused or warned file: of an execution, or the newest of the slice. */

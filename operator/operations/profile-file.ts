@@ -11,7 +11,7 @@ const PROFILE_CHARS_MAX = 100_000
  * @param name of the text, as the refusal calls it
  * @throws OperationError Usage, with each field that is wrong
  */
-const parseProfile = (text: string, name: string): Profile => {
+export const parseProfile = (text: string, name: string): Profile => {
   const { data, error } = Profile.safeParse(json(text, name))
   if (data !== undefined) return data
   const problems = error.issues.map(({ path, message }) => [path.join('.'), message].filter(Boolean).join(': '))

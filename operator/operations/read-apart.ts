@@ -25,7 +25,7 @@ type Settle<T> = { readonly resolve: (value: T) => void; readonly reject: (error
 const minutes = READING_MAX_MS / 60_000
 
 /** Why a thread ended that should not have. */
-const threadError = (error: unknown): OperationError =>
+export const threadError = (error: unknown): OperationError =>
   (error as { code?: string }).code === 'ERR_WORKER_OUT_OF_MEMORY'
     ? new OperationError('Rejected', `The file takes more than ${READER_HEAP_MB} MB of memory to check.`, error)
     : new OperationError('Failed', `The file could not be checked: ${messageOf(error)}.`, error)

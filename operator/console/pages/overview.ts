@@ -109,7 +109,7 @@ const table = (words: Words, overview: Overview): Html => html`
           ({ distributor, cells }) => html`<tr>
             <th scope="row">
               <span class="name">${distributor.name}</span>
-              <span class="code">${distributor.code}${distributor.active ? '' : ` · ${words.inactive}`}</span>
+              <span class="code"><a href="/distributors/${distributor.code}/profile" title="${words.profile}">${distributor.code}</a>${distributor.active ? '' : ` · ${words.inactive}`}</span>
             </th>
             ${cells.map((cell, index) => tableCell(words, overview, distributor.code, overview.months[index] ?? '', cell))}
           </tr>`,

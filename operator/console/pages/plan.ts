@@ -108,7 +108,7 @@ const confirmForm = (view: View, id: string, kind: KeptPlan['kind'], plan: Start
   </form>`
 }
 
-const rejectionTable = (words: Words, { errors, total, stoppedAtLine }: Rejection): Html => html`
+export const rejectionTable = (words: Words, { errors, total, stoppedAtLine }: Rejection): Html => html`
   <section class="panel" aria-labelledby="errors">
     <h2 id="errors">${words.errorsShown(count(errors.length), count(total))}</h2>
     ${stoppedAtLine === null ? '' : html`<p>${words.errorsStopped(count(stoppedAtLine))}</p>`}

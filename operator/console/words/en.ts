@@ -1,6 +1,7 @@
 import { type Remedy, remedyText } from '../../../functions/contract/remedies.ts'
 import { duration } from '../../format/duration.ts'
 import { fileWordsEn } from './file-words.ts'
+import { profileWordsEn } from './profile-words.ts'
 
 /**
  * Every word of the console, in English. States, failure names and ids are not here: they are the same in any language,
@@ -8,6 +9,7 @@ import { fileWordsEn } from './file-words.ts'
  */
 export const en = {
   ...fileWordsEn,
+  ...profileWordsEn,
   // --- frame
   skip: 'Skip to the content',
   overview: 'Overview',

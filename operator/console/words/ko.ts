@@ -1,11 +1,13 @@
 import { durationIn } from '../../format/duration.ts'
 import type { Words } from './en.ts'
 import { fileWordsKo } from './file-words.ts'
+import { profileWordsKo } from './profile-words.ts'
 import { remedyKo } from './remedies-ko.ts'
 
 /** The same in polite business Korean. The type makes a missing or misspelt word a compile error. */
 export const ko: Words = {
   ...fileWordsKo,
+  ...profileWordsKo,
   // --- frame
   skip: '본문으로 건너뛰기',
   overview: '전체 현황',

@@ -3,6 +3,7 @@ import type { SourceColumn } from '../../../functions/contract/source-refusals.t
 import { isRefusal, readIsrc, readPartyId, readRightType } from '../../../functions/contract/source-values.ts'
 import { quoted } from '../../../functions/contract/visible.ts'
 import { OperationError } from '../operation-error.ts'
+import type { Named } from '../proposal.ts'
 import type { SampleRecord } from './sample.ts'
 
 /** A few values of a column may be wrong, and it is that column still. */
@@ -13,12 +14,6 @@ const RIGHT_TYPES_MAX = 20
 /** Where each column is, counted from 0; no right type where every row has the same one. */
 export type Places = Readonly<Record<Exclude<SourceColumn, 'right_type'>, number>> & {
   readonly right_type: number | undefined
-}
-
-/** What people name: the header of a column, or the right type that all rows have. */
-export type Named = {
-  readonly columns: Partial<Readonly<Record<SourceColumn, string>>>
-  readonly rightType: string | undefined
 }
 
 /** Parts of the names under which a column comes, in the languages of the distributors so far. */

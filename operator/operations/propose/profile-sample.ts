@@ -3,10 +3,9 @@ import type { Preview } from '../../../functions/job/staging/preview-source.ts'
 import { previewSource } from '../../../functions/job/staging/preview-source.ts'
 import type { Judging } from '../check-source.ts'
 import { PREVIEW_ROWS } from '../limits.ts'
+import type { Named, Proposal, SampleOptions } from '../proposal.ts'
 import { openFile, readable } from '../validate.ts'
-import type { Named } from './columns.ts'
-import { type Proposal, propose } from './propose.ts'
-import type { SampleOptions } from './sample.ts'
+import { propose } from './propose.ts'
 
 /** What a profile makes of the first rows of a file of this machine. @throws OperationError NotFound, Usage, Rejected */
 export const testProfile = async (path: string, { rules, profile = CANONICAL }: Judging): Promise<Preview> => {

@@ -1,13 +1,10 @@
 import { headerName, Profile, profileDocument } from '../../../functions/contract/profile.ts'
 import { isRefusal, readIsrc } from '../../../functions/contract/source-values.ts'
-import { quoted } from '../../../functions/contract/visible.ts'
 import { OperationError } from '../operation-error.ts'
-import { type Named, type Places, placesOf } from './columns.ts'
-import { type OpenBytes, type SampleOptions, type SampleRecord, takeSample } from './sample.ts'
+import type { Named, Proposal, SampleOptions } from '../proposal.ts'
+import { type Places, placesOf } from './columns.ts'
+import { type OpenBytes, type SampleRecord, takeSample } from './sample.ts'
 import { formOfShares } from './shares.ts'
-
-/** A profile for a person to look at, and in sentences what it rests on. */
-export type Proposal = { readonly profile: Profile; readonly document: object; readonly remarks: readonly string[] }
 
 const hasIsrc = ({ fields }: SampleRecord): boolean => fields.some((field) => !isRefusal(readIsrc(field)))
 
@@ -26,13 +23,6 @@ const rowsAfter = (last: readonly SampleRecord[], { isrc }: Places): number => {
   return data < 0 ? 0 : last.length - 1 - data
 }
 
-const SEPARATORS: Readonly<Record<string, string>> = { csv: 'commas', tsv: 'tabs', ';': 'semicolons', '|': 'bars' }
-
-const formatRemark = (format: Profile['format']): string =>
-  format.kind === 'xlsx'
-    ? `It is a workbook, and ${format.sheet === undefined ? 'its only sheet is read' : `the sheet ${quoted(format.sheet)} is read`}.`
-    : `It is a text, and ${SEPARATORS[format.kind === 'delimited' ? format.delimiter : format.kind]} separate its values.`
-
 /**
  * Proposes a profile for files like this one. It is a guess that a person looks at once, so that no file is guessed at
  * later.
@@ -46,7 +36,7 @@ export const propose = async (open: OpenBytes, options: SampleOptions, named: Na
   const after = first.slice(headerAt + 1)
   const rows = after.filter(hasIsrc)
   const places = placesOf(header, rows, named)
-  const { because, ...form } = formOfShares(rows, places)
+  const share = formOfShares(rows, places)
   const nameAt = (place: number): string => (header[place] ?? '').trim()
   const rightType = places.right_type === undefined ? { constant: named.rightType ?? '' } : [nameAt(places.right_type)]
   const rowsAfterData = rowsAfter(last, places)
@@ -61,18 +51,15 @@ export const propose = async (open: OpenBytes, options: SampleOptions, named: Na
       share: [nameAt(places.share)],
     }),
     rowsAfterData,
-    ...form,
+    decimalSign: share.decimalSign,
+    shareUnit: share.shareUnit,
   }
   const { data, error } = Profile.safeParse(written)
   if (data === undefined)
     throw new OperationError('Rejected', `No profile can be proposed: ${error.issues[0]?.message}.`)
-  const remarks = [
-    formatRemark(format),
-    `Line ${line} is the header: ${header.map((name) => quoted(name.trim())).join(', ')}.`,
-    ...(rowsAfterData === 0 ? [] : [`${rowsAfterData} of the last rows have no ISRC and are no shares.`]),
-    `The share is written as ${form.shareUnit}: ${because}.`,
-  ]
-  return { profile: data, document: profileDocument(data), remarks }
+  const names = header.map((name) => name.trim())
+  const seen = { format, header: { line, names }, rowsAfterData, share }
+  return { profile: data, document: profileDocument(data), seen }
 }
 
 type Columns = { readonly [Column in keyof Profile['columns']]: Profile['columns'][Column] }

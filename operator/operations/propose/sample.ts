@@ -8,6 +8,7 @@ import type { CellKind } from '../../../functions/job/staging/sheet/cell-value.t
 import { SourceErrors } from '../../../functions/job/staging/source-errors.ts'
 import { unknownFormat } from '../../../functions/job/staging/source-format.ts'
 import { OperationError } from '../operation-error.ts'
+import type { SampleOptions } from '../proposal.ts'
 
 /** Records that a proposal is made from: enough for what is in every row. */
 const FIRST_RECORDS = 1_000
@@ -30,8 +31,6 @@ export type Sample = {
   readonly first: readonly SampleRecord[]
   readonly last: readonly SampleRecord[]
 }
-
-export type SampleOptions = { readonly encoding: Encoding; readonly sheet?: string | undefined }
 
 type Records = Omit<Sample, 'format'> & { readonly error: SourceError | undefined }
 

@@ -1,9 +1,7 @@
 import type { ShareForm } from '../../../functions/contract/profile.ts'
+import type { SeenForm } from '../proposal.ts'
 import { NUMBER, type Places } from './columns.ts'
 import type { SampleRecord } from './sample.ts'
-
-/** How shares are written, and by what it was told. */
-export type SeenForm = ShareForm & { readonly because: string }
 
 /** A sum of one track in fractions is about 1; no percentages of a whole track come that low. */
 const FRACTION_SUM_MAX = 1.05
@@ -33,8 +31,7 @@ export const formOfShares = (rows: readonly SampleRecord[], places: Places): See
   })
   const sum = middle([...sums.values()])
   const shareUnit = unitOf(largest, sum)
-  const because = `the largest share is ${text(largest)}, and the shares of a track come to ${text(sum)}`
-  return { decimalSign, shareUnit, because }
+  return { decimalSign, shareUnit, largest: text(largest), sum: text(sum) }
 }
 
 const unitOf = (largest: number, sum: number): ShareForm['shareUnit'] => {

@@ -50,13 +50,14 @@ describe('the profile proposed', () => {
     ['percent', '25', '75'],
     ['basis-points', '2500', '7500'],
   ])('has the unit %s where shares are %s and %s', async (shareUnit, one, other) => {
-    const { profile, remarks } = await proposed(
+    const { profile, seen } = await proposed(
       `isrc,right_type,party_id,share\nKRA012600001,P,A,${one}\nKRA012600001,P,B,${other}\n`,
     )
     expect(profile.shareUnit).toBe(shareUnit)
-    expect(remarks.at(-1)).toBe(
-      `The share is written as ${shareUnit}: the largest share is ${Number(other)}, and the shares of a track come to ${Number(one) + Number(other)}.`,
-    )
+    expect(seen).toMatchObject({
+      header: { line: 1, names: ['isrc', 'right_type', 'party_id', 'share'] },
+      share: { shareUnit, largest: String(Number(other)), sum: String(Number(one) + Number(other)) },
+    })
   })
 
   test('for a workbook has its sheet, and its numbers have a decimal point', async () => {

@@ -1,0 +1,51 @@
+/** What the console says about profiles, in English. Fields and their values are the same in any language. */
+export const profileWordsEn = {
+  profile: 'How its files are written',
+  profileTitle: (code: string) => `How the files of ${code} are written`,
+  profileNone: 'No profile is set: the files are canonical CSV.',
+  profileVersion: (version: number) => `Version ${version}. What it does not say is as in the canonical file.`,
+  profileSet: 'The profile is set. It counts from the next file on.',
+  profileField: 'Profile (JSON)',
+  profileHint: 'See docs/profile.schema.json. An empty object, {}, is the canonical file.',
+  profileFile: 'A file as the distributor sends it',
+  profilePropose: 'Propose from the file',
+  profileTest: 'Try on the file',
+  profileSave: 'Set this profile',
+  profileVersions: 'Versions',
+  profileNeedsFile: 'Choose a file first.',
+  profileProposed: 'This is a guess. Look at what it rests on and at the rows below, then set it.',
+  seenWorkbook: 'The file is a workbook.',
+  seenText: (delimiter: string) => `The file is a text; its values are separated by ${delimiter}.`,
+  seenHeader: (line: string) => `Line ${line} is the header.`,
+  seenAfter: (rows: string) => `Last rows that are no shares: ${rows}.`,
+  seenShare: (unit: string, largest: string, sum: string) =>
+    `Shares are written as ${unit}: the largest is ${largest}, and those of a track come to ${sum}.`,
+  previewRows: 'The first rows as they would be registered',
+  previewNone: 'No row was read.',
+}
+
+/** The same in Korean. */
+export const profileWordsKo: typeof profileWordsEn = {
+  profile: '파일 작성 방식',
+  profileTitle: (code) => `${code} 파일의 작성 방식`,
+  profileNone: '설정된 프로필이 없습니다. 파일은 표준 CSV입니다.',
+  profileVersion: (version) => `버전 ${version}. 여기에 없는 항목은 표준 파일과 같습니다.`,
+  profileSet: '프로필을 설정했습니다. 다음 파일부터 적용됩니다.',
+  profileField: '프로필(JSON)',
+  profileHint: 'docs/profile.schema.json을 참고하십시오. 빈 객체 {}는 표준 파일입니다.',
+  profileFile: '배급사가 보낸 그대로의 파일',
+  profilePropose: '파일에서 제안받기',
+  profileTest: '파일로 시험하기',
+  profileSave: '이 프로필로 설정',
+  profileVersions: '버전',
+  profileNeedsFile: '먼저 파일을 선택해 주십시오.',
+  profileProposed: '추정한 내용입니다. 근거와 아래 행을 확인한 뒤 설정해 주십시오.',
+  seenWorkbook: '파일은 엑셀 통합 문서입니다.',
+  seenText: (delimiter) => `파일은 텍스트이며 값은 ${delimiter} 문자로 구분됩니다.`,
+  seenHeader: (line) => `${line}번째 줄이 머리글입니다.`,
+  seenAfter: (rows) => `지분이 아닌 마지막 행: ${rows}개.`,
+  seenShare: (unit, largest, sum) =>
+    `지분 단위는 ${unit}입니다. 가장 큰 지분은 ${largest}이고 한 곡의 지분 합은 ${sum}입니다.`,
+  previewRows: '등록될 모습으로 본 처음 행',
+  previewNone: '읽은 행이 없습니다.',
+}
