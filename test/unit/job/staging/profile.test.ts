@@ -140,6 +140,22 @@ describe('an encoding', () => {
     expect(verdictsOf(await read(unmarked, {}))).toEqual(['-:- utf16-unmarked'])
   })
 
+  // The bytes are Python's.
+  test.each([
+    ['cp949', '뷁지분', '94eec1f6bad0'],
+    ['cp932', '楽曲①', '8a798bc88740'],
+    ['gb18030', '曲目㐀', 'c7fac4bf8139ee39'],
+    ['cp950', '曲目碁', 'a6b1a5d8f9d6'],
+    ['windows-1252', 'Œuvre €', '8c757672652080'],
+  ])('%s is decoded exactly, or the file is refused', async (encoding, name, hex) => {
+    const file = (bytes: string): Buffer =>
+      Buffer.concat([Buffer.from(bytes, 'hex'), Buffer.from(',right_type,party_id,share\nKRA012600001,P,A,1\n')])
+    const profile = { encoding, columns: { isrc: [name] } }
+    expect(linesOf(await read(file(hex), profile))).toBe('KRA012600001\tP\tA\t1.000000\n')
+    const broken = encoding === 'windows-1252' ? '81' : 'ff'
+    expect(verdictsOf(await read(file(hex + broken), profile))).toEqual(['1:- encoding'])
+  })
+
   test('that the mark of the file contradicts is refused', async () => {
     const result = await read(`\ufeff${HEADER}KRA012600001,P,A,1\n`, { encoding: 'cp949' })
     expect(errorsOf(result)[0]?.message).toBe(
