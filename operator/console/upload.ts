@@ -13,8 +13,11 @@ import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/bus
 export const UPLOAD_BYTES_MAX = 512 * 1_024 ** 2
 
 /** The longest is a profile, with twenty names for each column. */
-const FIELD_BYTES_MAX = 32_768
+export const FIELD_BYTES_MAX = 32_768
 const FIELDS_MAX = 10
+
+/** The parser bounds a part's headers and says nothing where it cuts them; no field of the console is named so long. */
+const NAME_CHARACTERS_MAX = 64
 
 /** More in one form is no form of the console. */
 const PARTS_MAX = FIELDS_MAX + 1
@@ -51,6 +54,8 @@ export const receiveUpload = async (request: IncomingMessage, rules: UploadRules
   let file: Promise<string | null> | undefined
   form.on('field', (name: string | undefined, value, _isNameCut, isValueCut) => {
     if (name === undefined) return malformed('A part of the upload has no name')()
+    if (name.length > NAME_CHARACTERS_MAX) return malformed('A field has too long a name')()
+    if (Object.hasOwn(fields, name)) return malformed(`The field ${name} comes twice`)()
     if (isValueCut) return malformed(`A field has more than ${FIELD_BYTES_MAX} bytes`)()
     if (file !== undefined) return malformed('A field comes behind the file')()
     fields[name] = value

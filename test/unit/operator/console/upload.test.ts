@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import { MalformedUpload, receiveUpload, UploadTooLarge } from '../../../../operator/console/upload.ts'
+import { FIELD_BYTES_MAX, MalformedUpload, receiveUpload, UploadTooLarge } from '../../../../operator/console/upload.ts'
 
 const BOUNDARY = '----WebKitFormBoundary7MA4YWxkTrZu0gW'
 const TYPE = `multipart/form-data; boundary=${BOUNDARY}`
@@ -79,11 +79,42 @@ test('a file has at most so many bytes', async () => {
 test.each([
   ['a second file', [fileOf('a'), fileOf('b')]],
   ['a field behind the file', [fileOf('a'), field('month', '2026-10')]],
-  ['a long field', [field('month', 'x'.repeat(3_000))]],
+  ['a long field', [field('month', 'x'.repeat(FIELD_BYTES_MAX + 1))]],
+  ['a long name of a field', [field('m'.repeat(65), 'x')]],
+  ['a name that the parser cuts', [field('m'.repeat(100_000), 'x')]],
+  ['a field twice', [field('month', '2026-10'), field('month', '2026-11')]],
   ['many fields', Array.from({ length: 11 }, (_, index) => field(`f${index}`, 'x'))],
   ['a field without a name', [part('', 'x')]],
 ])('a form with %s is refused and leaves nothing', async (_, parts) => {
   await expect(receive(form(...parts))).rejects.toThrow(MalformedUpload)
+  expect(left()).toEqual([])
+})
+
+test('a field of the longest value is read whole, and one byte more is refused, wherever the network cuts it', async () => {
+  const whole = 'x'.repeat(FIELD_BYTES_MAX)
+  const longer = form(field('profile', `${whole}y`))
+  const ends = longer.indexOf('y')
+  const cuts = [...Array.from({ length: 2 * BOUNDARY.length }, (_, index) => ends - 4 + index), 1, 60, 130, 16_384]
+  for (const cut of cuts) {
+    expect((await receive(form(field('profile', whole)), [cut])).fields, String(cut)).toEqual({ profile: whole })
+    await expect(receive(longer, [cut]), String(cut)).rejects.toThrow(MalformedUpload)
+    await expect(receive(form(field('profile', `${whole}y`), fileOf('a')), [cut]), String(cut)).rejects.toThrow(
+      MalformedUpload,
+    )
+  }
+  expect(left()).toEqual([])
+})
+
+test('every other limit is seen wherever the network cuts the form', async () => {
+  const many = form(...Array.from({ length: 11 }, (_, index) => field(`f${index}`, 'x')))
+  const large = form(fileOf('x'.repeat(BYTES_MAX + 1)))
+  for (const [body, error] of [
+    [form(fileOf('a'), fileOf('b')), MalformedUpload],
+    [many, MalformedUpload],
+    [large, UploadTooLarge],
+  ] as const)
+    for (let cut = 0; cut <= body.length; cut += 1)
+      await expect(receive(body, [cut]), String(cut)).rejects.toThrow(error)
   expect(left()).toEqual([])
 })
 
