@@ -45,6 +45,7 @@ inline call() {
   caller.headJob = e.headJob;
   caller.headFence = e.headFence;
   caller.nextFence = 0;
+  caller.withdrawnSince = 0; /* which the model knows of its own runs; here the head says it */
   outcome = NONE;
   target = 0
 }

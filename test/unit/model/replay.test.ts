@@ -139,3 +139,21 @@ test('in the mode in-place a job hides the set that it deletes', async () => {
   expect(await refusedOf(events, 'in-place')).toBeUndefined()
   expect(await refusedOf(events, 'standby')).toBe(FIRST.length + 1)
 })
+
+test('a withdrawn set is shown again by a job that reuses it; a job planned on it before is refused', async () => {
+  const withdrawn: Done = { kind: 'WITHDRAWN_BY', job: 1, ...left(1, 2) }
+  const again: Done = {
+    ...{ kind: 'OPENED', execution: 2, token: 2, number: 1, headJob: 1, headFence: 2 },
+    ...left(2, 3),
+  }
+  const reused: Done = { kind: 'IS_REUSED', token: 2, job: 2, fence: 3, number: 3, ...left(2, 3, 2) }
+  const events = [...FIRST, withdrawn, second.acquired, again, reused]
+  expect(await refusedOf(events)).toBeUndefined()
+  expect(await refusedOf(events.map((one) => (one === again ? { ...again, headFence: 1 } : one)))).toBe(
+    FIRST.length + 2,
+  )
+  // Rows that are not whole are no set: the file has another chunk.
+  expect(await refusedOf(events.map((one) => (one === reused ? { ...reused, number: 7 } : one)))).toBe(FIRST.length + 3)
+  const unraised: Done = { ...withdrawn, newestFence: 1 }
+  expect(await refusedOf([...FIRST, unraised])).toBe(FIRST.length)
+})
