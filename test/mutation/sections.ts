@@ -71,7 +71,6 @@ export const SECTIONS: readonly Section[] = [
     mutate: files('store/mysql', 'transaction', 'tx', 'error-rules', 'failure'),
     tests: [
       ...service('store/mysql', 'transaction', 'database'),
-      ...service('store/schema', 'preflight'),
       ...service(
         'job',
         'open-job',
@@ -108,7 +107,6 @@ export const SECTIONS: readonly Section[] = [
       ...service('job', 'prepare-database'),
       ...service('store/schema', 'app-user'),
       ...service('store/mysql', 'blockers', 'own-session', 'session-settings'),
-      ...service('store/schema', 'preflight'),
       ...service('store/schema', 'migrate'),
     ],
     servers: true,
