@@ -10,6 +10,7 @@ export default defineConfig({
         test: {
           name: 'alone',
           include: ['test/unit/**/*.test.ts', 'test/infra/**/*.test.ts'],
+          setupFiles: ['test/support/expected-patterns.ts'],
           testTimeout: 180_000,
           hookTimeout: 180_000,
         },
@@ -19,6 +20,7 @@ export default defineConfig({
           name: 'servers',
           include: ['test/{service,e2e,faults}/**/*.test.ts'],
           globalSetup: ['test/support/servers.ts'],
+          setupFiles: ['test/support/expected-patterns.ts'],
           testTimeout: 180_000,
           hookTimeout: 180_000,
         },

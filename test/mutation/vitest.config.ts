@@ -17,6 +17,7 @@ export default defineConfig({
     include: [...tests],
     sequence: { sequencer: SectionOrder },
     globalSetup: servers ? ['test/support/servers.ts'] : [],
+    setupFiles: ['test/support/expected-patterns.ts'],
     isolate: servers,
     testTimeout: 60_000,
     hookTimeout: 60_000,
