@@ -37,6 +37,7 @@ export const SECTIONS: readonly Section[] = [
       'source-values',
       'source-shares',
       'limits',
+      'source-refusals',
     ),
     servers: false,
   },
@@ -70,7 +71,7 @@ export const SECTIONS: readonly Section[] = [
     name: 'transaction',
     mutate: files('store/mysql', 'transaction', 'tx', 'error-rules', 'failure'),
     tests: [
-      ...service('store/mysql', 'transaction', 'database'),
+      ...service('store/mysql', 'error-rules', 'transaction', 'database'),
       ...service(
         'job',
         'open-job',
@@ -118,7 +119,8 @@ export const SECTIONS: readonly Section[] = [
       ...files('job', 'open-job', 'halt-job', 'read-head', 'publish-events', 'topic-answer'),
     ],
     tests: [
-      ...service('store/job', 'history', 'guard'),
+      ...unit('store/job', 'predicates'),
+      ...service('store/job', 'execution', 'history', 'guard'),
       ...service(
         'job',
         'halt-job',

@@ -57,7 +57,7 @@ const RULES: readonly (readonly [ErrorRule, readonly number[]])[] = [
   [BLOCKED, [1205]],
   // Too many connections, threads or transactions; no memory; shutting down; offline; killed; idle for too long; network.
   [UNREACHABLE, [1037, 1038, 1040, 1041, 1053, 1077, 1079, 1129, 1135, 1158, 1159, 1160, 1161, 1203, 1226]],
-  [UNREACHABLE, [1317, 1637, 1927, 3032, 4031]],
+  [UNREACHABLE, [1317, 1637, 3032, 4031]],
   [READ_ONLY, [1290, 1836]],
   [LOGIN_REFUSED, [1045, 1698, 1820, 1862, 3118, 3955]],
   // 3: a file of the server, where the disk is full.

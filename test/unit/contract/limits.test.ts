@@ -112,6 +112,20 @@ describe('the numbers fit each other', () => {
     expect(source.REJECT_ERRORS_MAX).toBeLessThan(source.ERRORS_COUNTED_MAX)
   })
 
+  test('an ordinary month is read in every form, however it was packed, and a workbook is held in memory', () => {
+    const monthBytes = 800_000 * 60
+    expect(source.EXPANSION_FREE_BYTES).toBeGreaterThan(monthBytes)
+    expect(source.ZIP_BYTES_MAX).toBeGreaterThan(monthBytes)
+    expect(source.SHEET_CELLS_MAX).toBe((source.SHEET_ROWS_END - 1) * 16)
+    expect(source.SHEET_BYTES_MAX).toBeGreaterThan((source.SHEET_ROWS_END - 1) * 400)
+    expect(source.SHARED_STRINGS_MAX).toBe((source.SHEET_ROWS_END - 1) * 4)
+    expect(source.SHARED_STRINGS_BYTES_MAX).toBe(source.SHARED_STRINGS_MAX * 24)
+    expect(source.SHEET_PART_BYTES_MAX).toBeGreaterThan(1_024 ** 2)
+    // The archive, its largest part beside the sheet, and the texts; the sheet itself is a stream.
+    const held = source.ZIP_BYTES_MAX + source.SHEET_PART_BYTES_MAX + source.SHARED_STRINGS_BYTES_MAX
+    expect(held).toBeLessThan((TASKS.StageSource.memoryMb * 1_024 ** 2) / 2)
+  })
+
   test("every Lambda ends within AWS's 15 minutes", () => {
     for (const task of Object.values({ ...TASKS, ...SUPPORT })) expect(task.lambdaTimeoutS).toBeLessThanOrEqual(900)
   })

@@ -54,7 +54,7 @@ describe.each(WAYS)('%s', (_, way) => {
   })
 
   test.each([
-    ...[1290, 1836, 1040, 1045, 1203, 1053, 1317, 1927, 3118, 4031].map((errno) => ({ errno })),
+    ...[1290, 1836, 1040, 1045, 1203, 1053, 1317, 3032, 3118, 4031].map((errno) => ({ errno })),
     ...['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EPIPE', 'ENOTFOUND'].map((code) => ({ code, errno: -111 })),
     { code: 'PROTOCOL_SEQUENCE_TIMEOUT' },
     { code: 'AUTH_SWITCH_PLUGIN_ERROR', fatal: true },
