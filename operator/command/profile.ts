@@ -95,3 +95,10 @@ export const addProfile = (program: Command): void => {
   addPropose(parent)
   addTest(parent)
 }
+
+/** What of it needs no AWS. */
+export const addOwnProfile = (program: Command): void => {
+  const parent = program.command('profile').summary('propose or test how files are written')
+  addPropose(parent)
+  addTest(parent)
+}

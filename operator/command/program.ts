@@ -9,6 +9,7 @@ import { addList } from './list.ts'
 import { addProfile } from './profile.ts'
 import { addReport } from './report.ts'
 import { addResume } from './resume.ts'
+import { throwErrors } from './run-program.ts'
 import { addShow } from './show.ts'
 import { addStart } from './start.ts'
 import { addStop } from './stop.ts'
@@ -42,10 +43,4 @@ export const buildProgram = (): Command => {
   for (const add of [addReport, addDistributors, addProfile, addDoctor, addAudit, addConsole]) add(program)
   throwErrors(program)
   return program
-}
-
-/** Commander ends the process by itself otherwise. Help stays printed. */
-const throwErrors = (command: Command): void => {
-  command.exitOverride().configureOutput({ outputError: () => undefined })
-  for (const sub of command.commands) throwErrors(sub)
 }

@@ -100,7 +100,7 @@ const judgingOf = async ({ sumRule, partyScheme, overClaim, profile }: Options):
 const writeLocalReport = async (path: string, file: string, month: string | undefined, validation: Validation) => {
   const form = FORMS.find((each) => path.endsWith(`.${each}`))
   if (form === undefined) throw new OperationError('Usage', '--report is a path that ends with .csv, .html or .json.')
-  const { localReport } = await import('../operations/report.ts')
+  const { localReport } = await import('../operations/local-report.ts')
   const { reportText } = await import('../../functions/job/staging/report/report-text.ts')
   const slice = { distributor: '', month: month ?? '' }
   await saveReport(path, reportText(form, localReport(file, slice, validation, validation.warnings)))

@@ -1,8 +1,8 @@
 import { Hono } from 'hono'
 import { REPORT_FORMS, type ReportForm } from '../../functions/contract/file-report.ts'
 import { reportText } from '../../functions/job/staging/report/report-text.ts'
+import { localReport } from '../operations/local-report.ts'
 import { OperationError } from '../operations/operation-error.ts'
-import { localReport } from '../operations/report.ts'
 import { type Console, type ConsoleRequest, type Env, viewOf } from './context.ts'
 import { sliceOf } from './page-data.ts'
 

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path'
 import type { Part } from '../../functions/contract/parts.ts'
 import type { OpenPart } from '../../functions/job/staging/read-parts.ts'
-import { descriptorText, parseDescriptor } from '../../functions/store/s3/parts.ts'
+import { descriptorText, parseDescriptor } from '../../functions/store/s3/descriptor.ts'
 import { PART_END } from './read-apart.ts'
 
 /** A file, or several, as one stream; `parts` where there are several. */

@@ -1,4 +1,3 @@
-import { Worker } from 'node:worker_threads'
 import { messageOf } from '../../functions/contract/failures.ts'
 import type { Judging } from './check-source.ts'
 import type { RowSet } from './difference.ts'
@@ -6,6 +5,7 @@ import { READER_HEAP_MB, READING_MAX_MS, READINGS_AT_ONCE } from './limits.ts'
 import { OperationError } from './operation-error.ts'
 import type { FromReader, ToReader } from './reading-messages.ts'
 import type { OnRows, Validation } from './start-plan.ts'
+import { startThread } from './threads.ts'
 import { turnOf } from './turns.ts'
 
 /** What reading a file came to; `rows` are its rows where it was accepted, and can be read until the signal. */
@@ -45,10 +45,8 @@ export const readApart = async (
 ): Promise<Reading> => {
   const turnEnds = await turnOf(READINGS_AT_ONCE, signal)
   const { sumRule, partyScheme, overClaim } = rules
-  const worker = new Worker(new URL('reader-thread.ts', import.meta.url), {
-    workerData: { rules: { sumRule, partyScheme, overClaim }, profile, month, parts } satisfies Judging,
-    resourceLimits: { maxOldGenerationSizeMb: READER_HEAP_MB },
-  })
+  const judging: Judging = { rules: { sumRule, partyScheme, overClaim }, profile, month, parts }
+  const worker = startThread('reader', judging)
   const input = bytes[Symbol.asyncIterator]()
   const bodies = new Map<number, Settle<Buffer>>()
   const tell = (message: ToReader): void => worker.postMessage(message)

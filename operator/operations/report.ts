@@ -1,6 +1,6 @@
 import { ListObjectsV2Command } from '@aws-sdk/client-s3'
 import { rejectKey } from '../../functions/contract/execution.ts'
-import type { FileReport, ReportForm } from '../../functions/contract/file-report.ts'
+import type { ReportForm } from '../../functions/contract/file-report.ts'
 import type { SliceName } from '../../functions/contract/words.ts'
 import { sliceName } from '../../functions/contract/words.ts'
 import { readObject } from '../../functions/store/s3/objects.ts'
@@ -8,7 +8,6 @@ import type { Clients } from './clients.ts'
 import { calling } from './failures.ts'
 import { sizeOf } from './objects.ts'
 import { OperationError } from './operation-error.ts'
-import type { StartPlan, Validation } from './start-plan.ts'
 
 /** A report that a run wrote, in one of its forms. */
 export type WrittenReport = { readonly key: string; readonly text: string }
@@ -54,17 +53,3 @@ const newestOf = async ({ s3, deployment }: Clients, slice: SliceName, form: Rep
   if (newest === undefined) throw missing(slice, '')
   return newest.key
 }
-
-/** The report of a file that was checked here and never started. */
-export const localReport = (
-  name: string,
-  { distributor, month }: SliceName,
-  { encoding, gzip, ignoredColumns, summary, rejection }: Validation,
-  warnings: StartPlan['warnings'],
-): FileReport => ({
-  version: 1,
-  ...{ distributor, month, key: name, etag: '', execution: '' },
-  ...{ compressed: gzip, encoding, ignoredColumns, records: summary?.rows ?? 0 },
-  ...(rejection ?? { total: 0, errors: [], stoppedAtLine: null }),
-  warnings,
-})

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { isPartsKey } from '../../functions/store/s3/parts.ts'
+import { isPartsKey } from '../../functions/store/s3/descriptor.ts'
 import type { Judging } from './check-source.ts'
 import { calling } from './failures.ts'
 import { UPLOAD_BYTES_MAX } from './limits.ts'

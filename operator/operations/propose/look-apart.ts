@@ -1,10 +1,10 @@
-import { Worker } from 'node:worker_threads'
 import type { Preview } from '../../../functions/job/staging/preview-source.ts'
 import type { Judging } from '../check-source.ts'
-import { READER_HEAP_MB, READING_MAX_MS, READINGS_AT_ONCE } from '../limits.ts'
+import { READING_MAX_MS, READINGS_AT_ONCE } from '../limits.ts'
 import { OperationError, type OperationErrorName } from '../operation-error.ts'
 import type { Named, Proposal, SampleOptions } from '../proposal.ts'
 import { threadError } from '../read-apart.ts'
+import { startThread } from '../threads.ts'
 import { turnOf } from '../turns.ts'
 
 type TestLook = { readonly kind: 'test'; readonly path: string; readonly judging: Judging }
@@ -28,10 +28,7 @@ export type LookAnswer =
  */
 const lookApart = async (look: Look, signal: AbortSignal): Promise<Preview | Proposal> => {
   const turnEnds = await turnOf(READINGS_AT_ONCE, signal)
-  const worker = new Worker(new URL('look-thread.ts', import.meta.url), {
-    workerData: look,
-    resourceLimits: { maxOldGenerationSizeMb: READER_HEAP_MB },
-  })
+  const worker = startThread('look', look)
   const { promise, resolve, reject } = Promise.withResolvers<Preview | Proposal>()
   const giveUp = (sentence: string) => reject(new OperationError('Rejected', sentence))
   const clock = setTimeout(() => giveUp('Looking at the file takes too long.'), READING_MAX_MS)
