@@ -82,7 +82,11 @@ const SMOKE_DISTRIBUTOR = 'SMOKE'
 /** What the migrator does in AWS. */
 const defaultPrepare = async ({ database }: Pick<Stack, 'database'>): Promise<void> => {
   const { user: name, password } = database.app
-  await prepareDatabase(database.masterAddress, { name, auth: 'password', password }, SMOKE_DISTRIBUTOR)
+  await prepareDatabase(
+    database.masterAddress,
+    { name, auth: 'password', password },
+    { smokeDistributor: SMOKE_DISTRIBUTOR },
+  )
 }
 
 /** Starts everything; what was started is stopped again when a part of it does not start. */

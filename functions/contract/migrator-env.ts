@@ -12,6 +12,8 @@ const MigratorEnv = z.object({
   /** The functions' user, which the migrator creates. */
   DATABASE_USER: z.string().min(1),
   MASTER_SECRET_ARN: z.string().startsWith('arn:'),
+  /** `db-...`: an instance keeps it for life, and a restored one has another. */
+  DATABASE_RESOURCE_ID: z.string().default(''),
   /** The code of the distributor whose slices the smoke job replaces; none where it does not run. */
   SMOKE_DISTRIBUTOR: z.string().default(''),
 })

@@ -17,7 +17,8 @@ const REQUEST_HANDLER = {
  *
  * 1. Read the master secret. 2. Apply the migrations that are missing, under a lock on the server, so never beside
  * another migrator. 3. Create the functions' user, who logs in with IAM passwords only, and bring its privileges up to date.
- * 4. Where the smoke job runs, add its distributor.
+ * 4. Where the smoke job runs, add its distributor. 5. Where the instance is another one than the last deployment knew, it was
+ * restored: raise the fences.
  *
  * A second run applies nothing and grants the same again. The older migrator that a rollback calls finds a newer schema
  * and touches neither schema nor user: migrations expand first and contract later, so the older code runs on it.
@@ -45,7 +46,7 @@ const migrateStage = async (): Promise<Prepared> => {
       AWS_REGION: env.AWS_REGION,
     },
     { name: env.DATABASE_USER, auth: 'iam' },
-    env.SMOKE_DISTRIBUTOR,
+    { smokeDistributor: env.SMOKE_DISTRIBUTOR, resourceId: env.DATABASE_RESOURCE_ID },
   )
   console.log(JSON.stringify(prepared))
   return prepared

@@ -1,4 +1,5 @@
 import { putDistributor } from '../store/distributor.ts'
+import { knowInstance } from '../store/job/fence-floor.ts'
 import type { DatabaseAddress } from '../store/mysql/connection.ts'
 import { Database } from '../store/mysql/database.ts'
 import { type AppUser, createAppUser } from '../store/schema/app-user.ts'
@@ -9,29 +10,36 @@ export type Prepared = { readonly applied: readonly string[]; readonly current: 
 
 /**
  * Brings a database to this code's schema, then creates the functions' user or brings its privileges up to date, then
- * adds the smoke job's distributor where it has one. A second run changes nothing more.
+ * adds the smoke job's distributor where it has one, and raises the fences where this is a restored instance. A second run
+ * changes nothing more.
  *
  * A schema with newer migrations is left alone altogether: the older code's grants may name tables that are gone.
  *
  * @param master address of a user who may do all of this
  * @param smokeDistributor its code; none if empty
+ * @param resourceId of the instance, as RDS names it; empty where it is no instance of RDS
  */
 export const prepareDatabase = async (
   master: DatabaseAddress,
   user: AppUser,
-  smokeDistributor = '',
+  { smokeDistributor = '', resourceId = '' }: { smokeDistributor?: string; resourceId?: string } = {},
 ): Promise<Prepared> => {
   const { applied, current, newer } = await migrate(master)
-  if (newer) return { applied, current, note: 'schema is newer: nothing to do' }
+  const raised = resourceId !== '' && (await onDatabase(master, (database) => knowInstance(database, resourceId)))
+  const told = raised ? '; the instance was restored, and its fences are raised' : ''
+  if (newer) return { applied, current, note: `schema is newer: nothing to do${told}` }
   await createAppUser(master, user)
   if (smokeDistributor !== '') await addSmokeDistributor(master, smokeDistributor)
-  return { applied, current, note: applied.length === 0 ? 'schema is current' : `applied ${applied.length} migrations` }
+  return {
+    applied,
+    current,
+    note: `${applied.length === 0 ? 'schema is current' : `applied ${applied.length} migrations`}${told}`,
+  }
 }
 
 /** Inactive, so that no month is dispatched to it; all other distributors are added by people. */
-const addSmokeDistributor = async (master: DatabaseAddress, code: string): Promise<void> => {
-  const database = new Database(master)
-  try {
+const addSmokeDistributor = async (master: DatabaseAddress, code: string): Promise<void> =>
+  await onDatabase(master, async (database) => {
     await putDistributor(database, {
       code,
       name: 'smoke job',
@@ -39,6 +47,12 @@ const addSmokeDistributor = async (master: DatabaseAddress, code: string): Promi
       sumRule: 'exact',
       partyScheme: 'opaque',
     })
+  })
+
+const onDatabase = async <T>(master: DatabaseAddress, work: (database: Database) => Promise<T>): Promise<T> => {
+  const database = new Database(master)
+  try {
+    return await work(database)
   } finally {
     await database.close()
   }

@@ -18,6 +18,9 @@ export type MysqlOptions = {
   readonly extra?: readonly string[]
 }
 
+/** Where a server keeps its uuid; it makes a new one where the file is not there. */
+const OWN_ID = 'auto.cnf'
+
 const KIND: ServerKind = { name: 'MySQL', startTimeoutMs: 60_000, stopGraceMs: 30_000 }
 
 /** What durability, isolation and limits rest on in production; the numbers of RDS's parameter group. */
@@ -59,7 +62,7 @@ const template = (program: Program): Promise<string> => {
     await server.exited
     if (server.child.exitCode !== 0) throw new Error(`mysqld (${program.origin}) cannot initialise; see ${log}`)
     // The server's own id: two servers started from one copy must not share it.
-    await rm(join(directory, 'auto.cnf'), { force: true })
+    await rm(join(directory, OWN_ID), { force: true })
   })
 }
 
@@ -94,11 +97,16 @@ export class MysqlServer extends Server {
     }
   }
 
-  /** Puts the server back to its snapshot, which is spent then: what was committed since is lost. */
-  async restore(): Promise<void> {
+  /**
+   * Puts the server back to its snapshot, which is spent then: what was committed since is lost.
+   *
+   * @param isNew it is another server afterwards, as RDS restores; else the same, as after a failover that lost commits
+   */
+  async restore({ isNew }: { readonly isNew: boolean }): Promise<void> {
     await this.kill()
     await rm(this.dataFolder, { recursive: true, force: true })
     await rename(this.#snapshot, this.dataFolder)
+    if (isNew) await rm(join(this.dataFolder, OWN_ID), { force: true })
     await this.restart()
   }
 

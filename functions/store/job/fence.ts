@@ -4,6 +4,7 @@ import type { Staged } from '../../contract/messages.ts'
 import { monthDate, type Slice } from '../../contract/words.ts'
 import type { Tx } from '../mysql/tx.ts'
 import type { Life } from './execution.ts'
+import { fenceFloor } from './fence-floor.ts'
 import type { JobRow } from './row.ts'
 
 /*
@@ -16,8 +17,12 @@ export type Fence = { readonly fence: number }
 /** Nothing was changed: the row is not under the fence and token that were read, or the job is not open any more. */
 export type MovedOn = 'moved on'
 
-/** Fences of a slice only grow, over all its jobs. Before the first there is none. */
-const fenceAfter = (last: Fence | undefined): number => (last?.fence ?? 0) + 1
+/**
+ * Fences of a slice only grow, over all its jobs, and over what a restore of the database took away. Before the first there
+ * is none.
+ */
+const fenceAfter = async (tx: Tx, last: Fence | undefined): Promise<number> =>
+  Math.max((last?.fence ?? 0) + 1, await fenceFloor(tx))
 
 /** Who opens a job, and for which source. */
 export type JobOpener = {
@@ -40,7 +45,7 @@ export const insertJob = async (
   last: Fence | undefined,
   opener: JobOpener,
 ): Promise<Fence & { readonly id: number }> => {
-  const fence = fenceAfter(last)
+  const fence = await fenceAfter(tx, last)
   const { insertId } = await tx.change(
     `insert into job (distributor_id, settlement_month, state, fence, lock_token, execution, execution_started_ms,
                       execution_redrives, requested_by, source_digest, source_rows, source_share_sum, is_undo)
@@ -74,7 +79,7 @@ const AS_SEEN = 'id = ? and fence = ? and lock_token <=> ? and open_slice = 1'
  * against the next.
  */
 export const takeOverJob = async (tx: Tx, job: Seen, opener: JobOpener): Promise<Fence | MovedOn> => {
-  const fence = fenceAfter(job)
+  const fence = await fenceAfter(tx, job)
   const { affectedRows } = await tx.change(
     `update job set fence = ?, lock_token = ?, execution = ?, execution_started_ms = ?, execution_redrives = ?,
             requested_by = ?, opened_at = current_timestamp(6), delete_plans = 0,
@@ -97,7 +102,7 @@ export const takeOverJob = async (tx: Tx, job: Seen, opener: JobOpener): Promise
 
 /** Closes an open job for good: a worker that still runs it writes nothing more. */
 export const closeJob = async (tx: Tx, job: Seen): Promise<Fence | MovedOn> => {
-  const fence = fenceAfter(job)
+  const fence = await fenceAfter(tx, job)
   const { affectedRows } = await tx.change(
     `update job set fence = ?, lock_token = null, closed_at = current_timestamp(6) where ${AS_SEEN}`,
     [fence, job.id, job.fence, job.lock_token],
@@ -107,7 +112,7 @@ export const closeJob = async (tx: Tx, job: Seen): Promise<Fence | MovedOn> => {
 
 /** Shuts out the worker that runs an open job, and records why it stopped. */
 export const markHalted = async (tx: Tx, job: Seen, error: string, cause: string): Promise<Fence | MovedOn> => {
-  const fence = fenceAfter(job)
+  const fence = await fenceAfter(tx, job)
   const { affectedRows } = await tx.change(
     `update job set fence = ?, lock_token = null, halted_at = current_timestamp(6), halt_error = ?, halt_cause = ?
      where ${AS_SEEN}`,

@@ -14,6 +14,7 @@ const GRANTS = {
   share_ratio: 'select, insert, update, delete',
   job: 'select, insert, update',
   execution: 'select, insert, update',
+  fence_floor: 'select, update',
   job_chunk: 'select, insert, update, delete',
   outbox: 'select, insert, update',
   // What was recorded stays.

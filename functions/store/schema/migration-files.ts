@@ -10,4 +10,5 @@ export const MIGRATIONS = [
   '005-profile.sql',
   '006-warned-files.sql',
   '007-held-sets.sql',
+  '008-fence-floor.sql',
 ] as const

@@ -53,13 +53,16 @@ afterAll(async () => {
 test('an empty database gets the schema, the user and the smoke distributor; a second run changes nothing', async () => {
   const address = empty()
   const user = newUser()
-  const first = await prepareDatabase(address, user, 'SMOKE')
+  const first = await prepareDatabase(address, user, { smokeDistributor: 'SMOKE' })
   expect(first.applied).toContain('001-tables.sql')
   expect(first.note).toMatch(/^applied \d+ migrations$/)
   const smoke = await inside(address, (database) => findDistributor(database, 'SMOKE'))
   expect(smoke).toMatchObject({ active: 0, sumRule: 'exact' })
   expect((await privilegesOf(address, user.name)).length).toBeGreaterThan(1)
-  expect(await prepareDatabase(address, user, 'SMOKE')).toMatchObject({ applied: [], note: 'schema is current' })
+  expect(await prepareDatabase(address, user, { smokeDistributor: 'SMOKE' })).toMatchObject({
+    applied: [],
+    note: 'schema is current',
+  })
 })
 
 test('a newer schema is left alone by the older migrator of a rollback, its users too', async () => {
@@ -69,7 +72,7 @@ test('a newer schema is left alone by the older migrator of a rollback, its user
     database.change(`insert into schema_migration (name) values ('999-from-the-future.sql')`),
   )
   const other = newUser()
-  expect(await prepareDatabase(address, other, 'SMOKE')).toEqual({
+  expect(await prepareDatabase(address, other, { smokeDistributor: 'SMOKE' })).toEqual({
     applied: [],
     current: '999-from-the-future.sql',
     note: 'schema is newer: nothing to do',
@@ -89,4 +92,25 @@ test('a server whose certificate is not signed by the authorities of RDS is refu
   const address = { ...empty(), DATABASE_TLS: 'verify' } as const
   await expect(migrate(address)).rejects.toThrow(/certificate/i)
   await expect(createAppUser(address, newUser())).rejects.toThrow(/certificate/i)
+})
+
+test('an instance that the last deployment did not know was restored: its fences are raised, once', async () => {
+  const address = empty()
+  const floor = () =>
+    inside(address, async (database) => {
+      const [row] = await database.rows<{ floor: number }>('select floor from fence_floor')
+      return row?.floor
+    })
+  const user = newUser()
+  await prepareDatabase(address, user, { resourceId: 'db-FIRST' })
+  expect((await prepareDatabase(address, user, { resourceId: 'db-FIRST' })).note).toBe('schema is current')
+  expect(await floor()).toBe(0)
+  const beforeS = Math.floor(Date.now() / 1_000)
+  expect((await prepareDatabase(address, user, { resourceId: 'db-SECOND' })).note).toBe(
+    'schema is current; the instance was restored, and its fences are raised',
+  )
+  const raised = await floor()
+  expect(raised).toBeGreaterThanOrEqual(beforeS)
+  await prepareDatabase(address, user, { resourceId: 'db-SECOND' })
+  expect(await floor()).toBe(raised)
 })
