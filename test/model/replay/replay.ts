@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { findReplayTools } from '../tools.ts'
 import { promelaOf, type TraceEvent } from './events.ts'
+import { withoutFloors } from './fences.ts'
 
 const run = promisify(execFile)
 const MODEL = join(import.meta.dirname, '..')
@@ -28,7 +29,7 @@ export const replay = async (events: readonly TraceEvent[], mode: Mode): Promise
   const folder = await mkdtemp(join(tmpdir(), 'sharelock-replay-'))
   try {
     for (const name of await readdir(MODEL)) if (name.endsWith('.pml')) await cp(join(MODEL, name), join(folder, name))
-    await writeFile(join(folder, 'trace.pml'), promelaOf(events))
+    await writeFile(join(folder, 'trace.pml'), promelaOf(withoutFloors(events)))
     const macros = ['-DREPLAY', ...(mode === 'in-place' ? ['-DIN_PLACE'] : [])]
     // -T: no indentation; -B: nothing of the last state. The model has no choice in it, so no seed matters.
     const args = [`-P${preprocessor}`, '-T', '-B', ...macros, 'trace.pml']

@@ -5,14 +5,16 @@ import { answerOf } from '../../../support/faults.ts'
 import { fingerprintOf } from '../../../support/invariants.ts'
 import type { Statement } from '../../../support/relay.ts'
 import type { ShareFile } from '../../../support/share-file.ts'
+import type { TestSlice } from '../../../support/test-stack.ts'
 import { atMost, type Fault, holdNext, orEnd, startAgain, type Trial } from '../fault.ts'
 import type { Place } from '../moments.ts'
 
 /*
  * MySQL is put back to an earlier moment under a run that goes on, as a restore to a point in time or a failover that
- * lost commits does it. What was recorded of the lost time is lost with it. Numbers of jobs and fences are issued a
- * second time. From MarkRegistered's answer on a run has succeeded, and nobody can take that back: such moments are not
- * here.
+ * lost commits does it. What was recorded of the lost time is lost with it. Numbers of jobs are issued a second time. So
+ * are fences where it is the same server, as behind a failover; where it is a new one, as RDS restores, the first fence is
+ * above all that anybody has seen. From MarkRegistered's answer on a run has succeeded, and nobody can take that back: such
+ * moments are not here.
  */
 
 /** Until somebody who was frozen has done what he can: longer than the waits for a row's lock. */
@@ -24,8 +26,8 @@ const server = ({ on }: Trial): MysqlServer => {
   return server
 }
 
-const restore = async (trial: Trial): Promise<void> => {
-  await server(trial).restore()
+const restore = async (trial: Trial, isNew = false): Promise<void> => {
+  await server(trial).restore({ isNew })
   await trial.lab.reconnect()
 }
 
@@ -142,9 +144,47 @@ const overtaken: Fault = {
   beside: async (trial, frozen) => {
     await restore(trial)
     await trial.on.valkey.del(trial.on.lockKey(trial.slice))
-    const file = await nextFile(trial)
-    await expectSecond(trial, await trial.on.ended(await meet(trial, frozen)), file)
+    await goOnBeside(trial, frozen)
   },
 }
 
-export const RESTORED_FAULTS: readonly Fault[] = [toStart, midway, overtaken]
+const goOnBeside = async (trial: Trial, frozen: Statement | FaultTarget): Promise<void> => {
+  const file = await nextFile(trial)
+  await expectSecond(trial, await trial.on.ended(await meet(trial, frozen)), file)
+}
+
+type Told = {
+  readonly slice?: TestSlice
+  readonly job?: { readonly fence: number } | null
+  readonly lock?: { readonly token: string }
+}
+
+/** The fences that the tasks of a run were told, which is what everybody else has from them. */
+const fencesTold = ({ lab, slice }: Trial, run: string | undefined): number[] =>
+  lab.calls
+    .map(({ event }) => event as Told)
+    .filter((told) => told.slice?.distributor === slice.distributor && told.slice.month === slice.month)
+    .filter(({ lock }) => lock?.token.startsWith(`${run}/`))
+    .flatMap(({ job }) => (job ? [job.fence] : []))
+
+/** The restore as RDS does it. The bucket has the first run's files, and its execution goes on: both are newer than MySQL. */
+const elsewhere: Fault = {
+  id: 'mysql-restored-elsewhere',
+  title: 'MySQL restored as another server to the moment before the run, another run meanwhile, the first goes on',
+  takesBack: true,
+  suits: ({ id }) => id in OVERTAKEN,
+  place: ({ id, place }) => OVERTAKEN[id]?.first ?? place,
+  prepare: async (trial) => await server(trial).snapshot(),
+  strike: (_, frozen) => frozen.freeze(),
+  beside: async (trial, frozen) => {
+    const before = fencesTold(trial, trial.runs.at(-1))
+    await restore(trial, true)
+    await trial.on.valkey.del(trial.on.lockKey(trial.slice))
+    await goOnBeside(trial, frozen)
+    const behind = fencesTold(trial, trial.runs.at(-1))
+    if (before.length === 0 || behind.length === 0 || Math.min(...behind) <= Math.max(...before))
+      trial.violations.push(`fences ${before} were told before the restore, and ${behind} behind it`)
+  },
+}
+
+export const RESTORED_FAULTS: readonly Fault[] = [toStart, midway, overtaken, elsewhere]
