@@ -1,6 +1,9 @@
 import { z } from 'zod'
 import { HostName, id, Port } from './values.ts'
 
+const ResourceId = z.string().regex(/^db-[A-Z0-9]+$/, 'a resource id such as db-ABCDEFGHIJKL0123456789')
+const SecretArn = z.string().regex(/^arn:aws:secretsmanager:[\w-]+:\d{12}:secret:.+$/, 'the whole ARN of a secret')
+
 /** MySQL: an instance of this stage's own, or one that others use as well. */
 export const DatabaseSettings = z.discriminatedUnion('kind', [
   z.strictObject({
@@ -12,6 +15,11 @@ export const DatabaseSettings = z.discriminatedUnion('kind', [
     backupDays: z.int().min(1).max(35),
     /** Set in the parameter group: the connection budget is computed against it. */
     maxConnections: z.int().min(50).max(16_000),
+    /**
+     * After a restore, which is another instance under the same identifier: what the template's own would name wrongly.
+     * See docs/restore.md.
+     */
+    restored: z.strictObject({ resourceId: ResourceId, masterSecretArn: SecretArn }).optional(),
   }),
   z.strictObject({
     kind: z.literal('existing'),
@@ -22,10 +30,10 @@ export const DatabaseSettings = z.discriminatedUnion('kind', [
     ).refine((host) => !/\.cluster-(ro-|custom-)?/.test(host), "the instance's own endpoint, and not a cluster's"),
     port: Port.default(3_306),
     /** `db-...`: IAM grants name it, and the identifier does not do. */
-    resourceId: z.string().regex(/^db-[A-Z0-9]+$/, 'a resource id such as db-ABCDEFGHIJKL0123456789'),
+    resourceId: ResourceId,
     securityGroupId: id('sg'),
     /** With user name and password in JSON. Its KMS key must let this account's roles decrypt. */
-    masterSecretArn: z.string().regex(/^arn:aws:secretsmanager:[\w-]+:\d{12}:secret:.+$/, 'the whole ARN of a secret'),
+    masterSecretArn: SecretArn,
     maxConnections: z.int().min(50).max(16_000),
     /** `sharelock_<stage>` where absent, so that two stages never meet on one server. */
     schema: z

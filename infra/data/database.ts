@@ -1,6 +1,6 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib'
+import { ArnFormat, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib'
 import { InstanceType, Port, SecurityGroup } from 'aws-cdk-lib/aws-ec2'
-import type { IGrantable } from 'aws-cdk-lib/aws-iam'
+import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam'
 import { LogGroup } from 'aws-cdk-lib/aws-logs'
 import {
   CaCertificate,
@@ -46,12 +46,27 @@ const parametersOf = (maxConnections: number): Record<string, string> => ({
   log_output: 'FILE',
 })
 
+const resourceIdOf = ({ instanceResourceId }: DatabaseInstance): string => {
+  if (instanceResourceId === undefined) throw new Error('An instance of our own has a resource id')
+  return instanceResourceId
+}
+
+/**
+ * The job stack that is deployed imports them until it is deployed again, behind this stack: CloudFormation refuses to take
+ * them away before.
+ */
+const keepExports = (scope: Construct, ...values: string[]): void => {
+  for (const value of values) Stack.of(scope).exportValue(value)
+}
+
 /** MySQL: this stage's own instance, or somebody's. */
 export class DatabaseServer extends Construct {
   readonly instance: IDatabaseInstance
   readonly environment: Readonly<Record<string, string>>
   /** Name and password of the master user, for the migrator alone. */
   readonly masterSecret: ISecret
+  /** `db-...`: whom the functions may log in to. An instance keeps it for life; a restored one has another. */
+  readonly resourceId: string
   /** Who the functions log in as; the migrator creates this user for IAM passwords only. */
   private readonly user: string
 
@@ -61,16 +76,23 @@ export class DatabaseServer extends Construct {
       const instance = this.create(stage, database, logRetentionDays, network)
       if (instance.secret === undefined) throw new Error('RDS was to manage the master secret')
       this.instance = instance
-      this.masterSecret = instance.secret
+      const own = { resourceId: resourceIdOf(instance), secret: instance.secret }
+      const { restored } = database
+      if (restored !== undefined) keepExports(this, own.resourceId, own.secret.secretArn)
+      this.resourceId = restored?.resourceId ?? own.resourceId
+      this.masterSecret =
+        restored === undefined
+          ? own.secret
+          : Secret.fromSecretCompleteArn(this, 'MasterSecret', restored.masterSecretArn)
     } else {
       this.instance = DatabaseInstance.fromDatabaseInstanceAttributes(this, 'Instance', {
         instanceIdentifier: database.identifier,
         instanceEndpointAddress: database.endpoint,
         port: database.port,
-        instanceResourceId: database.resourceId,
         securityGroups: [SecurityGroup.fromSecurityGroupId(this, 'Group', database.securityGroupId)],
         engine: ENGINE,
       })
+      this.resourceId = database.resourceId
       this.masterSecret = Secret.fromSecretCompleteArn(this, 'MasterSecret', database.masterSecretArn)
     }
     const port = database.kind === 'new' ? MYSQL_PORT : database.port
@@ -87,9 +109,18 @@ export class DatabaseServer extends Construct {
     }
   }
 
-  /** To log in as the functions' user, and as nobody else. */
+  /**
+   * To log in as the functions' user, and as nobody else. CDK's own grant knows the resource id of the instance in the
+   * template only.
+   */
   grantConnect(grantee: IGrantable): void {
-    this.instance.grantConnect(grantee, this.user)
+    const arn = Stack.of(this).formatArn({
+      service: 'rds-db',
+      resource: 'dbuser',
+      resourceName: `${this.resourceId}/${this.user}`,
+      arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+    })
+    Grant.addToPrincipal({ grantee, actions: ['rds-db:connect'], resourceArns: [arn] })
   }
 
   private create(

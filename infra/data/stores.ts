@@ -31,6 +31,7 @@ export type Stores = {
 export type Deployed = {
   readonly masterSecret: ISecret
   readonly databaseIdentifier: string
+  readonly databaseResourceId: string
   readonly lockNodeIds: readonly string[]
 }
 

@@ -81,7 +81,7 @@ export class Functions extends Construct {
   }
 
   /** The migrator logs in as the master, so it is told where the secret is and gets no token of the functions' user. */
-  private createMigrator({ masterSecret }: NonNullable<Stores['deployed']>): LambdaFunction {
+  private createMigrator({ masterSecret, databaseResourceId }: NonNullable<Stores['deployed']>): LambdaFunction {
     const { config } = this.props
     const smokeFrom = config.kind === 'aws' ? config.smokeFrom : undefined
     const database = Object.entries(this.props.stores.environment).filter(([key]) =>
@@ -90,6 +90,7 @@ export class Functions extends Construct {
     const fn = this.createFunction('Migrate', SUPPORT.Migrate, SUPPORT_SANDBOXES.Migrate, {
       ...Object.fromEntries(database),
       MASTER_SECRET_ARN: masterSecret.secretArn,
+      DATABASE_RESOURCE_ID: databaseResourceId,
       ...(smokeFrom === undefined ? {} : { SMOKE_DISTRIBUTOR }),
     })
     masterSecret.grantRead(fn)

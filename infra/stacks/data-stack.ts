@@ -56,6 +56,7 @@ export class DataStack extends Stack {
       deployed: {
         masterSecret: database.masterSecret,
         databaseIdentifier: database.instance.instanceIdentifier,
+        databaseResourceId: database.resourceId,
         lockNodeIds: lock.nodeIds,
       },
     }

@@ -9,7 +9,7 @@ import { stageTemplates } from '../synth.ts'
 
 /* Every command of the pages on deployments is run here as it stands, or says that it was not run. */
 const ROOT = join(import.meta.dirname, '..', '..', '..')
-const PAGES = ['docs/first-deployment.md', 'docs/deployments.md']
+const PAGES = ['docs/first-deployment.md', 'docs/deployments.md', 'docs/restore.md']
 const outdir = mkdtempSync(join(tmpdir(), 'sharelock-pages-'))
 afterAll(() => rmSync(outdir, { recursive: true, force: true }))
 
