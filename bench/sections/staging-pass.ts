@@ -41,9 +41,28 @@ const bareParse = async (path: string): Promise<number> => {
 
 const WORKBOOK = Profile.parse({ format: { kind: 'xlsx' } })
 
+/** As an office sends it: semicolons, columns in Korean, a decimal comma, a title before and totals after. */
+const OFFICE = Profile.parse({
+  format: { kind: 'delimited', delimiter: ';' },
+  rowsBeforeHeader: 2,
+  rowsAfterData: 1,
+  decimalSign: ',',
+  columns: { isrc: ['국제표준녹음코드'], right_type: ['권리유형'], party_id: ['권리자번호'], share: ['지분율'] },
+})
+const OFFICE_HEAD = ['정산 내역', '기준;2026-10', '국제표준녹음코드;권리유형;권리자번호;지분율']
+
+/** The same records as that profile reads them. */
+export const officeFile = (records: readonly (readonly string[])[]): Buffer => {
+  const lines = records.map((record) =>
+    record.map((value, at) => (at === 3 ? value.replace('.', ',') : value)).join(';'),
+  )
+  return Buffer.from(`${[...OFFICE_HEAD, ...lines, `합계;;;${records.length}`].join('\n')}\n`)
+}
+
 const PASSES = {
   staging: (path: string) => staging(path),
   'staging of a workbook': (path: string) => staging(path, WORKBOOK),
+  'staging through a profile': (path: string) => staging(path, OFFICE),
   'bare csv-parse': bareParse,
 }
 export type PassName = keyof typeof PASSES
