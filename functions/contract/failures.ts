@@ -21,6 +21,17 @@ type DataByName = {
   readonly ChunkMismatch:
     | { readonly chunk: number; readonly rowsPlanned: number; readonly rowsTaken: number }
     | undefined
+  /** What the slice holds beside what the file has, where rows and sums differ. */
+  readonly SliceMismatch:
+    | {
+        readonly rows: number
+        readonly shareSum: string
+        readonly fileRows: number
+        readonly fileShareSum: string
+      }
+    | undefined
+  /** The job that is open: its source, the execution that opened it, and why it was halted, if it was. */
+  readonly JobOpenError: { readonly source: string; readonly openedBy: string; readonly haltedBy: string | null }
   /** The session that was in the way, where it was seen. */
   readonly DatabaseBlocked: { readonly session: number; readonly user: string; readonly host: string } | undefined
 }

@@ -152,5 +152,8 @@ const jobOpen = (job: JobRow, slice: OpenJobInput['slice']): Failure =>
     `${sliceName(slice)} has an open job of another file (staged source ${job.source_digest}, ${
       job.halted_at === null ? `opened by ${job.execution}` : `halted at ${job.halted_at} by ${job.halt_error}`
     })`,
-    { job: job.id, fence: job.fence, state: job.state },
+    {
+      ...{ job: job.id, fence: job.fence, state: job.state },
+      data: { source: job.source_digest, openedBy: job.execution, haltedBy: job.halt_error },
+    },
   )

@@ -32,7 +32,7 @@ export const requireWholeFile = async (
   throw new Failure(
     'SliceMismatch',
     `${sliceName(slice)} has ${counted(rows, 'row')} summing to ${shareSum}, registered and held together; the file has ${counted(held.file.rows, 'row')} summing to ${held.file.shareSum}.`,
-    details,
+    { ...details, data: { rows, shareSum, fileRows: held.file.rows, fileShareSum: held.file.shareSum } },
   )
 }
 

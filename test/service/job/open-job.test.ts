@@ -84,7 +84,9 @@ describe('an open job', () => {
     const slice = await newSlice(db.outside)
     const first = await openJob(run(), opening(slice, 'a/1', null))
     const second = openJob(run(), opening(slice, 'b/2', headOf(first), { staged: stagedOf('b') }))
-    await expect(second).rejects.toMatchObject({ name: 'JobOpenError', job: first.id })
+    const { source_digest: source } = (await readJob(db.outside, first.id)) ?? {}
+    const data = { source, openedBy: executionOf('a/1'), haltedBy: null }
+    await expect(second).rejects.toMatchObject({ name: 'JobOpenError', job: first.id, data })
     await expect(second).rejects.toThrow(/has an open job of another file/)
     expect((await readJob(db.outside, first.id))?.fence).toBe(1)
   })
