@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Definition, placedStates } from '../engine/definition.ts'
 import type { LambdaFunction } from '../lambda/function.ts'
-import { type AwsEnvironment, type Names, Resolver, type Template } from './resolver.ts'
+import { type AwsEnvironment, resolve, type Template } from './resolver.ts'
 
 type TemplateMachine = { readonly name: string; readonly arn: string; readonly definition: Definition }
 
@@ -12,34 +12,39 @@ export type App = { readonly functions: readonly LambdaFunction[]; readonly mach
 /** The CDK ends logical ids with eight digits of a hash. */
 const withoutHash = (logicalId: string): string => logicalId.replace(/[0-9A-F]{8}$/, '')
 
-/** Functions, versions, aliases and machines have names here; everything else is a stranger. */
-const namesAt =
-  ({ region, account }: AwsEnvironment): Names =>
-  (logicalId, { Type, Properties = {} }, resolver) => {
-    const named = (field: string) => resolver.text(Properties[field] ?? withoutHash(logicalId))
-    if (Type === 'AWS::Lambda::Function') {
-      const name = named('FunctionName')
-      return { ref: name, arn: `arn:aws:lambda:${region}:${account}:function:${name}` }
-    }
-    if (Type === 'AWS::Lambda::Version' || Type === 'AWS::Lambda::Alias') {
-      const qualifier = Type === 'AWS::Lambda::Version' ? '1' : named('Name')
-      const fn = resolver.text(Properties.FunctionName)
-      const arn = `${fn.startsWith('arn:') ? fn : `arn:aws:lambda:${region}:${account}:function:${fn}`}:${qualifier}`
-      return { ref: arn, arn }
-    }
-    if (Type === 'AWS::StepFunctions::StateMachine') {
-      const name = named('StateMachineName')
-      const arn = `arn:aws:states:${region}:${account}:stateMachine:${name}`
-      return { ref: arn, arn }
-    }
-    return undefined
-  }
+type Fields = Readonly<Record<string, unknown>>
 
-const readTemplates = (folder: string): Template[] =>
-  readdirSync(folder)
-    .filter((name) => name.endsWith('.template.json'))
-    .sort()
-    .map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Template)
+/**
+ * What a reference to a resource is here: of a function its name, of a version, an alias or a machine the ARN. Everything
+ * else is a stranger: the local stack's own addresses take its place.
+ */
+const refsOf = ({ Resources }: Template, { region, account }: AwsEnvironment): ((id: string) => string) => {
+  const refOf = (id: string): string => {
+    const { Type, Properties = {} } = Resources[id] ?? { Type: id }
+    const text = (field: string): string => String(resolve(Properties[field] ?? withoutHash(id), refOf))
+    switch (Type) {
+      case 'AWS::Partition':
+        return 'aws'
+      case 'AWS::Lambda::Function':
+        return text('FunctionName')
+      case 'AWS::Lambda::Version':
+        return `arn:aws:lambda:${region}:${account}:function:${text('FunctionName')}:1`
+      case 'AWS::Lambda::Alias':
+        return `arn:aws:lambda:${region}:${account}:function:${text('FunctionName')}:${text('Name')}`
+      case 'AWS::StepFunctions::StateMachine':
+        return `arn:aws:states:${region}:${account}:stateMachine:${text('StateMachineName')}`
+      default:
+        return `local-${id}`
+    }
+  }
+  return refOf
+}
+
+const readTemplate = (folder: string): Template => {
+  const [name, ...others] = readdirSync(folder).filter((each) => each.endsWith('.template.json'))
+  if (name === undefined || others.length > 0) throw new Error(`There is not one template in ${folder}`)
+  return JSON.parse(readFileSync(join(folder, name), 'utf8')) as Template
+}
 
 /** `<hash>.zip` in the template is the folder `asset.<hash>` beside it. */
 const codeFolder = (folder: string, s3Key: unknown): string | undefined => {
@@ -47,41 +52,41 @@ const codeFolder = (folder: string, s3Key: unknown): string | undefined => {
   return existsSync(asset) ? asset : undefined
 }
 
-type Fields = Readonly<Record<string, unknown>>
-
 /**
  * Reads the app's functions and machines from a folder that `cdk synth` wrote. A function is called like the state that
  * calls it where its id ends so, e.g. FunctionsStageSource04EF83ED -> StageSource, and else like its id.
  */
 export const readApp = (folder: string, environment: AwsEnvironment): App => {
-  const templates = readTemplates(folder)
-  if (templates.length === 0) throw new Error(`There is no template in ${folder}`)
-  const each = <Found>(type: string, read: (id: string, properties: Fields, resolver: Resolver) => Found): Found[] =>
-    templates.flatMap((template) => {
-      const resolver = new Resolver(template, templates, environment, namesAt(environment))
-      return Object.entries(template.Resources)
-        .filter(([, { Type }]) => Type === type)
-        .map(([id, { Properties = {} }]) => read(id, Properties, resolver))
-    })
+  const template = readTemplate(folder)
+  const refOf = refsOf(template, environment)
+  const text = (value: unknown): string => {
+    const resolved = resolve(value, refOf)
+    return typeof resolved === 'string' ? resolved : JSON.stringify(resolved)
+  }
+  const each = <Found>(type: string, read: (id: string, properties: Fields) => Found): Found[] =>
+    Object.entries(template.Resources)
+      .filter(([, { Type }]) => Type === type)
+      .map(([id, { Properties = {} }]) => read(id, Properties))
 
-  const machines = each('AWS::StepFunctions::StateMachine', (id, properties, resolver): TemplateMachine => {
-    const text = resolver.text(properties.DefinitionString ?? properties.Definition)
-    const arn = resolver.text({ Ref: id })
-    return { arn, name: arn.slice(arn.lastIndexOf(':') + 1), definition: JSON.parse(text) as Definition }
+  const machines = each('AWS::StepFunctions::StateMachine', (id, properties): TemplateMachine => {
+    const arn = refOf(id)
+    const definition = JSON.parse(text(properties.DefinitionString)) as Definition
+    return { arn, name: arn.slice(arn.lastIndexOf(':') + 1), definition }
   })
-  const functions = each('AWS::Lambda::Function', (id, properties, resolver): LambdaFunction | undefined => {
-    const code = codeFolder(folder, resolver.resolve((properties.Code as Fields | undefined)?.S3Key))
+  const functions = each('AWS::Lambda::Function', (id, properties): LambdaFunction | undefined => {
+    const code = codeFolder(folder, (properties.Code as Fields | undefined)?.S3Key)
     // Inline code and the CDK's own helpers do not run here.
     if (code === undefined) return undefined
     const variables = (properties.Environment as { Variables?: Fields } | undefined)?.Variables ?? {}
+    const name = refOf(id)
     return {
-      name: resolver.text({ Ref: id }),
-      arn: resolver.text({ 'Fn::GetAtt': [id, 'Arn'] }),
+      name,
+      arn: `arn:aws:lambda:${environment.region}:${environment.account}:function:${name}`,
       codeFolder: code,
       handler: String(properties.Handler),
       timeoutMs: Number(properties.Timeout ?? 3) * 1_000,
       memoryMb: Number(properties.MemorySize ?? 128),
-      environment: Object.fromEntries(Object.entries(variables).map(([key, value]) => [key, resolver.text(value)])),
+      environment: Object.fromEntries(Object.entries(variables).map(([key, value]) => [key, text(value)])),
     }
   }).filter((fn) => fn !== undefined)
   return callByState(functions, machines)
