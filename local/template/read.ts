@@ -42,7 +42,8 @@ const refsOf = ({ Resources }: Template, { region, account }: AwsEnvironment): (
 
 const readTemplate = (folder: string): Template => {
   const [name, ...others] = readdirSync(folder).filter((each) => each.endsWith('.template.json'))
-  if (name === undefined || others.length > 0) throw new Error(`There is not one template in ${folder}`)
+  if (name === undefined) throw new Error(`There is no template in ${folder}`)
+  if (others.length > 0) throw new Error(`There are several templates in ${folder}, and the stage local has one`)
   return JSON.parse(readFileSync(join(folder, name), 'utf8')) as Template
 }
 
