@@ -11,7 +11,18 @@ export const STAGING_SECTIONS: readonly Section[] = [
   {
     name: 'staging-records',
     mutate: files('job/staging', 'csv-records', 'source-errors', 'source-reader', 'read-source'),
-    tests: unit('job/staging', 'errors', 'records', 'report', 'rows', 'rows-together', 'encoding', 'cp949', 'gzip'),
+    tests: unit(
+      'job/staging',
+      'errors',
+      'records',
+      'report',
+      'bounds',
+      'rows',
+      'rows-together',
+      'encoding',
+      'cp949',
+      'gzip',
+    ),
     servers: false,
   },
   {
