@@ -34,7 +34,7 @@ export const addDistributor = async (
   month: string,
 ): Promise<Slice> => {
   const isThere = (await operations.distributors()).some(({ code }) => code === rules.code)
-  const fields = { ...rules, name: rules.code, active: true }
+  const fields = { ...rules, name: rules.code, active: true, replaceMode: 'standby' as const }
   const { id } = await operations.putDistributor(isThere ? 'set' : 'add', fields, 'npm start')
   return { distributorId: id, distributor: rules.code, month }
 }

@@ -16,7 +16,7 @@ export const loadOldRows = async (
 ): Promise<Fingerprint> => {
   const database = new Database(address)
   const fingerprint = new Fingerprint()
-  const key = [slice.distributorId, monthDate(slice.month)]
+  const key = [slice.distributorId, monthDate(slice.month), 0]
   let lines: string[] = []
   const flush = async () => {
     if (lines.length > 0) await database.load(LOAD_ROWS, key, Buffer.from(`${lines.join('\n')}\n`))

@@ -26,7 +26,10 @@ export class Fingerprint {
   }
 }
 
-/** The fingerprint of what one slice holds in MySQL, read row by row on a connection of its own. */
+/**
+ * The fingerprint of what one slice holds in MySQL, read row by row on a connection of its own: of the set that readers see,
+ * or else of the slot that its newest job wrote, or that an older system filled.
+ */
 export const sliceFingerprint = (address: DatabaseAddress, distributor: string, month: string): Promise<Fingerprint> =>
   new Promise((resolve, reject) => {
     const fingerprint = new Fingerprint()
@@ -41,8 +44,11 @@ export const sliceFingerprint = (address: DatabaseAddress, distributor: string, 
     connection
       .query(
         `select s.isrc, s.right_type, s.party_id, s.share from share_ratio s join distributor d on d.id = s.distributor_id
-         where d.code = ? and s.settlement_month = ?`,
-        [distributor, `${month}-01`],
+         left join active_set a on a.distributor_id = d.id and a.settlement_month = s.settlement_month
+         where d.code = ? and s.settlement_month = ? and s.isrc > '' and s.isrc < '['
+           and s.slot = coalesce(a.slot, (select j.slot from job j where j.distributor_id = d.id
+             and j.settlement_month = ? order by j.fence desc limit 1), 0)`,
+        [distributor, `${month}-01`, `${month}-01`],
       )
       .on('result', (row) => fingerprint.add((row as unknown as string[]).join('\t')))
       .on('error', reject)

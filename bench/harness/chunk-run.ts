@@ -4,12 +4,13 @@ import type { Metrics } from '@aws-lambda-powertools/metrics'
 import { planItems } from '../../functions/contract/chunks.ts'
 import { type ChunkInput, ExecutionInput, type Guarded, type JobMessage } from '../../functions/contract/messages.ts'
 import type { Phase, Slice } from '../../functions/contract/words.ts'
+import { markRegistered } from '../../functions/job/mark-registered.ts'
 import { openJob } from '../../functions/job/open-job.ts'
 import { readHead } from '../../functions/job/read-head.ts'
 import { runChunks } from '../../functions/job/run-chunks.ts'
 import { Sandbox } from '../../functions/job/services.ts'
 import type { TaskContext } from '../../functions/job/task.ts'
-import { markDeleted, markRegistered } from '../../functions/job/transitions.ts'
+import { markDeleted } from '../../functions/job/transitions.ts'
 import { acquisitionOf, guardExclusive } from '../../functions/store/job/guard.ts'
 import { exclusively } from '../../functions/store/job/held.ts'
 import {
@@ -104,10 +105,9 @@ const inLanes = async ({ first: { database }, workers, guarded, staged }: ChunkR
   const startedAt = performance.now()
   const doItem = (run: TaskContext, input: ChunkInput) =>
     phase === 'delete'
-      ? runChunks(run, input, phase, { write: (tx, chunk) => deleteRange(tx, guarded.slice, chunk) })
+      ? runChunks(run, input, phase, { write: (tx, chunk) => deleteRange(tx, chunk) })
       : runChunks(run, input, phase, {
-          write: async (tx, { number }) =>
-            (await loadChunk(tx, guarded.slice, staged.bodies[number] ?? Buffer.alloc(0))).rows,
+          write: async (tx, { number }) => (await loadChunk(tx, staged.bodies[number] ?? Buffer.alloc(0))).rows,
         })
   const lane = async ({ run }: Worker): Promise<void> => {
     for (let item = items.shift(); item !== undefined; item = items.shift()) await doItem(run, { ...guarded, item })

@@ -41,7 +41,7 @@ export const bareRegisterMs = (stack: Stack, slice: Slice, staged: StagedFile, l
   onLanes(stack, lanes, staged.bodies, (connection, body) =>
     connection.query({
       sql: `load data local infile 'x' into table share_ratio character set ascii fields terminated by '\\t' escaped by ''
-            lines terminated by '\\n' (isrc, right_type, party_id, share) set distributor_id = ?, settlement_month = ?`,
+            lines terminated by '\\n' (isrc, right_type, party_id, share) set distributor_id = ?, settlement_month = ?, slot = 0`,
       values: [slice.distributorId, monthDate(slice.month)],
       infileStreamFactory: () => Readable.from([body], { objectMode: false }),
     }),
@@ -51,7 +51,7 @@ export const bareRegisterMs = (stack: Stack, slice: Slice, staged: StagedFile, l
 export const bareDeleteMs = (stack: Stack, slice: Slice, staged: StagedFile, lanes = LANES): Promise<number> =>
   onLanes(stack, lanes, staged.manifest.chunks, (connection, chunk) =>
     connection.query(
-      'delete from share_ratio where distributor_id = ? and settlement_month = ? and isrc >= ? and isrc <= ?',
+      'delete from share_ratio where distributor_id = ? and settlement_month = ? and slot = 0 and isrc >= ? and isrc <= ?',
       [slice.distributorId, monthDate(slice.month), chunk.firstIsrc, chunk.lastIsrc],
     ),
   )

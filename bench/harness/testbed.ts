@@ -5,7 +5,7 @@ import { closeSetting, openSetting, type Setting } from '../../demo/setting.ts'
 import { monthDate, type Slice } from '../../functions/contract/words.ts'
 import { insertJob } from '../../functions/store/job/fence.ts'
 import { transaction } from '../../functions/store/mysql/transaction.ts'
-import { planRanges } from '../../functions/store/share-ratio.ts'
+import { ensureBorders, planRanges } from '../../functions/store/share-ratio.ts'
 import { generateRatios } from '../../local/generate.ts'
 import { type Stack, startStack } from '../../local/stack.ts'
 import { bareDeleteMs, bareRegisterMs, LANES } from './floor.ts'
@@ -67,17 +67,25 @@ export const fileOf = (testbed: Pick<Testbed, 'files' | 'setting'>, rows: number
 const settleNeighbour = async (testbed: Testbed, slice: Slice, staged: StagedFile): Promise<void> => {
   await bareRegisterMs(testbed.stack, slice, staged)
   const { digest, rows, shareSum, chunks } = staged.manifest
-  const { id } = await transaction(testbed.setting.database, (tx) =>
-    insertJob(tx, slice, undefined, {
-      token: 'bench/harness/neighbour',
-      execution: 'bench',
-      life: { startedMs: 0, redrives: 0 },
-      requestedBy: 'bench',
-      staged: { digest, rows, shareSum, chunks: chunks.length },
-      undo: false,
-    }),
-  )
+  const opener = {
+    token: 'bench/harness/neighbour',
+    execution: 'bench',
+    life: { startedMs: 0, redrives: 0 },
+    requestedBy: 'bench',
+    staged: { digest, rows, shareSum, chunks: chunks.length },
+    undo: false,
+  }
+  const place = { slot: 0, reusesSet: false } as const
+  const { id } = await transaction(testbed.setting.database, async (tx) => {
+    await ensureBorders(tx, slice)
+    return await insertJob(tx, slice, undefined, opener, place)
+  })
   await testbed.setting.database.change(`update job set state = 'REGISTERED' where id = ?`, [id])
+  await testbed.setting.database.change('replace into active_set values (?, ?, 0, ?)', [
+    slice.distributorId,
+    monthDate(slice.month),
+    id,
+  ])
 }
 
 export const openTestbed = async (sizes: Sizes, say: Say): Promise<Testbed> => {
@@ -124,10 +132,11 @@ export const closeTestbed = async ({ setting, stack }: Testbed): Promise<void> =
 
 /** Empties a slice behind the system's back; by ranges, so that it never walks over what it deleted. */
 export const emptySlice = async ({ setting: { database } }: Testbed, slice: Slice): Promise<void> => {
-  for (const { from_isrc, before_isrc } of await planRanges(database, slice))
+  for (const { from_isrc, before_isrc } of await planRanges(database, { ...slice, slot: 0 }))
     await database.change(
-      `delete from share_ratio where distributor_id = ? and settlement_month = ? and isrc >= ? and isrc < ?`,
-      [slice.distributorId, monthDate(slice.month), from_isrc, before_isrc ?? '~'],
+      `delete from share_ratio where distributor_id = ? and settlement_month = ? and slot = 0 and isrc > ''
+         and isrc >= ? and isrc < ?`,
+      [slice.distributorId, monthDate(slice.month), from_isrc, before_isrc ?? '['],
     )
 }
 

@@ -20,7 +20,8 @@ export const dumpSlice = async (tools: Tools, database: Database, target: Target
   await database.change(`drop table if exists ${SOURCE}.share_ratio`)
   await database.change(`create table ${SOURCE}.share_ratio like share_ratio`)
   await database.change(
-    `insert into ${SOURCE}.share_ratio select * from share_ratio where distributor_id = ? and settlement_month = ?`,
+    `insert into ${SOURCE}.share_ratio select * from share_ratio where distributor_id = ? and settlement_month = ?
+       and slot = 0 and isrc > '' and isrc < '['`,
     [distributorId, month],
     { timeoutMs: COPY_TIMEOUT_MS },
   )

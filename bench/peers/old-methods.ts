@@ -10,7 +10,7 @@ import { start } from './tools.ts'
 
 const LIMIT_ROWS = 10_000
 
-const SLICE = 'distributor_id = ? and settlement_month = ?'
+const SLICE = "distributor_id = ? and settlement_month = ? and slot = 0 and isrc > '' and isrc < '['"
 
 const deleteAtOnce = async (connection: Connection, { distributorId, month }: Target): Promise<void> => {
   await connection.query(`delete from share_ratio where ${SLICE}`, [distributorId, month])

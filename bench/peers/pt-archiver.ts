@@ -10,7 +10,10 @@ export const ptArchiver = (tools: Tools): Method => ({
   start: ({ host, port, database, user, distributorId, month }) =>
     tools.start('pt-archiver', [
       ...['--source', `h=${host},P=${port},D=${database},t=share_ratio,u=${user}`],
-      ...['--where', `distributor_id = ${distributorId} and settlement_month = '${month}'`],
+      ...[
+        '--where',
+        `distributor_id = ${distributorId} and settlement_month = '${month}' and slot = 0 and isrc > '' and isrc < '['`,
+      ],
       ...['--purge', '--primary-key-only', '--bulk-delete', '--limit', '10000', '--commit-each', '--no-check-charset'],
     ]),
 })

@@ -41,7 +41,7 @@ const runMethod = async (
   const startedAt = performance.now()
   const { code, said } = await method.start(target).ended
   const ms = performance.now() - startedAt
-  const { rows } = await totalsOf(setting.database, slice)
+  const { rows } = await totalsOf(setting.database, { ...slice, slot: 0 })
   if (code !== 0 || rows !== (method.step === 'register' ? staged.manifest.rows : 0))
     throw new Error(`${method.name} ended with ${code} and left ${rows} rows: ${said}`)
   return { ms, longestMs: await longestTransactionMs(setting.database, target.user) }

@@ -89,6 +89,10 @@ const TRANSIENT = rows('transient', {
     ...outage('mysql', 'When the session that the cause names has ended, go on'),
     exit: 'Busy',
   },
+  ReadersInTheWay: {
+    ...outage(undefined, 'When the transaction of the reader that the cause names has ended, go on'),
+    exit: 'Busy',
+  },
   DatabaseFull: outage('mysql', 'When MySQL has room again, go on'),
   DatabaseReadOnly: outage('mysql', 'When MySQL takes writes again, go on'),
   DatabaseLoginRefused: outage('mysql', 'When MySQL lets the functions in again, go on'),

@@ -90,11 +90,24 @@ export const LOCK_PATIENCE_S = 8
 /** Raising a fence waits this long for the transactions in flight, then kills the sessions that block it. */
 export const FENCE_PATIENCE_S = 2
 
+/**
+ * The switch waits this long at a time for a reader's lock, then lets those pass who came behind it, and tries again: for a
+ * quarter of an hour, which a settlement program's transaction ends within, or is forgotten.
+ */
+export const SWITCH_WAIT_S = 4
+export const SWITCH_PATIENCE_S = 900
+
+/** A task that waits for readers stops when less than this is left: one more wait, and the answer. */
+export const SWITCH_RESERVE_MS = 20_000
+
 /** A chunk goes to the server in pieces of this size, whatever its max_allowed_packet. */
 export const LOAD_PIECE_BYTES = 65_536
 
-/** Our largest statement writes 1,000 chunks into the ledger, about 150 bytes each; a test measures it. */
-export const PACKET_BYTES_MIN = 262_144
+/**
+ * The server makes one text of a chunk's rows to compare it, up to a megabyte; a test measures it. Our largest statement is
+ * far below: it writes 1,000 chunks into the ledger, about 150 bytes each.
+ */
+export const PACKET_BYTES_MIN = 1_048_576
 
 /** How long a migrator waits for another one: longer than any migration takes. */
 export const MIGRATION_WAIT_S = 120
@@ -123,6 +136,7 @@ export const HALT_ERROR_CHARS_MAX = 100
 export const HALT_CAUSE_CHARS_MAX = 2_000
 export const WHY_CHARS_MAX = 500
 export const CALLER_CHARS_MAX = 2_048
+export const WAITS_FOR_CHARS_MAX = 500
 
 /** Step Functions' own limit on the name of an execution. */
 export const EXECUTION_NAME_CHARS_MAX = 80

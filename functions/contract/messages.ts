@@ -108,7 +108,14 @@ export type LockMessage = z.infer<typeof LockMessage>
 const Head = z.strictObject({ job: z.int(), fence: z.int() })
 export type Head = z.infer<typeof Head>
 
-const JobMessage = z.strictObject({ id: z.int(), fence: z.int(), state: z.enum(JOB_STATES), outcome: z.string() })
+const JobMessage = z.strictObject({
+  id: z.int(),
+  fence: z.int(),
+  state: z.enum(JOB_STATES),
+  outcome: z.string(),
+  /** Its slot holds the wanted set already, from an earlier job: ReuseSet looks whether it does. */
+  reusesSet: z.boolean(),
+})
 export type JobMessage = z.infer<typeof JobMessage>
 
 /** Chunk numbers `from` to `to`, both included. */

@@ -6,7 +6,7 @@ import { isMonthRange } from './months.ts'
 import { Profile } from './profile.ts'
 import { SLICE_MONTHS_MAX } from './support-limits.ts'
 import { Confirmed } from './warnings.ts'
-import { OVER_CLAIMS, PARTY_SCHEMES, SUM_RULES } from './words.ts'
+import { OVER_CLAIMS, PARTY_SCHEMES, REPLACE_MODES, SUM_RULES } from './words.ts'
 
 const overMonths = <Question extends 'slices' | 'warned' | 'checks'>(question: Question) =>
   z
@@ -73,6 +73,8 @@ export const DistributorFields = z.strictObject({
   partyScheme: z.enum(PARTY_SCHEMES),
   /** Left out: refuse for a new distributor, and as it was for one that is changed. */
   overClaim: z.enum(OVER_CLAIMS).optional(),
+  /** Left out: standby for a new distributor, and as it was for one that is changed. */
+  replaceMode: z.enum(REPLACE_MODES).optional(),
 })
 export type DistributorFields = z.infer<typeof DistributorFields>
 

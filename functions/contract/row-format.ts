@@ -27,11 +27,18 @@ export const CSV_HEADER = `${ROW_COLUMNS.join(',')}\n`
 export const csvLine = (row: Readonly<Record<RowColumn, string>>): string =>
   `${ROW_COLUMNS.map((column) => row[column]).join(',')}\n`
 
-/** What names the slice of a row in the table, ahead of the row's own columns. */
-export const SLICE_COLUMNS = ['distributor_id', 'settlement_month'] as const
+/** What names the slot of a row in the table, ahead of the row's own columns. */
+export const SLOT_COLUMNS = ['distributor_id', 'settlement_month', 'slot'] as const
 
 /** The table's clustered key: the order of a delete, of a walk, and of staged rows. */
-export const ROW_ORDER = [...SLICE_COLUMNS, ...ROW_KEY_COLUMNS].join(', ')
+export const ROW_ORDER = [...SLOT_COLUMNS, ...ROW_KEY_COLUMNS].join(', ')
+
+/**
+ * The tracks of the two border rows of a slot, below and above every ISRC. They are never shown: everything reads strictly
+ * between them, so that a reader's locks end within its own slot.
+ * See decisions.md, "Border rows keep a reader's locks in its slot".
+ */
+export const BORDER_TRACKS = { lowest: '', highest: '[' } as const
 
 /** Between two values of a line; it is below every character of a value, so keys of lines sort as the table's key does. */
 export const VALUE_END = '\t'

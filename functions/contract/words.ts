@@ -3,6 +3,8 @@
  *
  * - slice: the rows of one distributor in one settlement month; the unit that is replaced.
  * - job: one replacement of a slice; its row in MySQL is the truth about how far it got.
+ * - set: the rows that one job registered. slot: one of two places (0, 1) that a slice has; a set lies in one slot.
+ * - active: the slot, or the set in it, that readers see; standby: the other slot.
  * - state: DELETING -> DELETED -> REGISTERING -> REGISTERED, one way only.
  * - halt: a job that stopped before REGISTERED; an annotation, not a state; it can be resumed.
  * - lock, token: the Valkey key of a slice and its value, unique per acquisition.
@@ -46,6 +48,21 @@ export type Slice = {
   readonly month: string
 }
 
+/** One of the two places that a slice has in share_ratio. */
+export type Slot = 0 | 1
+
+/** Where a set lies: what a job writes, and nothing else. */
+export type SlotKey = Pick<Slice, 'distributorId' | 'month'> & { readonly slot: Slot }
+
+export const otherSlot = (slot: Slot): Slot => (slot === 0 ? 1 : 0)
+
+/**
+ * How a distributor's jobs replace a slice. Standby: a job writes the standby slot, so the month stays readable. In-place: a job
+ * writes the active one, so a slice takes half the storage and can't be read meanwhile.
+ */
+export const REPLACE_MODES = ['standby', 'in-place'] as const
+export type ReplaceMode = (typeof REPLACE_MODES)[number]
+
 /** What names a slice outside the database. */
 export type SliceName = Pick<Slice, 'distributor' | 'month'>
 
@@ -59,9 +76,12 @@ export const lockKey = (slice: SliceName): string => `{sharelock:${slice.distrib
 export const monthDate = (month: string): string => `${month}-01`
 
 /** The names of the outbox events; consumers deduplicate by the event's id. */
-const EVENT_TYPES = ['JobRegistered', 'JobHalted'] as const
+const EVENT_TYPES = ['JobRegistered', 'JobHalted', 'JobWithdrawn'] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
-/** What readers may make of a slice, from its newest job; the view `slice_status` says the same. */
-const SLICE_STATUSES = ['settled', 'being replaced', 'halted'] as const
+/**
+ * What the newest job makes of a slice. Whether readers see a set meanwhile, and whose, is beside it; the view
+ * `slice_status` says both in words.
+ */
+const SLICE_STATUSES = ['settled', 'being replaced', 'halted', 'withdrawn'] as const
 export type SliceStatus = (typeof SLICE_STATUSES)[number]

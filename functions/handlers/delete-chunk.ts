@@ -11,7 +11,7 @@ import { deleteRange } from '../store/share-ratio.ts'
 export const handler = task('DeleteChunk', ChunkInput, (input, context) =>
   runChunks(context, input, 'delete', {
     write: async (guarded, chunk) => {
-      const rows = await deleteRange(guarded, input.slice, chunk)
+      const rows = await deleteRange(guarded, chunk)
       if (rows !== chunk.row_count) await recordRows(guarded, chunk.number, rows)
       return rows
     },

@@ -21,7 +21,7 @@ export const handler = task('RegisterChunk', ChunkInput, async (input, context) 
     prepare: async ({ number, object_digest }) =>
       await readChunk(s3, env.BUCKET, source, { number, digest: object_digest ?? '' }),
     write: async (guarded, chunk, body) => {
-      const { rows, warnings } = await loadChunk(guarded, input.slice, body)
+      const { rows, warnings } = await loadChunk(guarded, body)
       if (rows === chunk.row_count && warnings === 0) return rows
       throw new Failure(
         'ChunkMismatch',

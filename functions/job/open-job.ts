@@ -1,6 +1,7 @@
 import { Failure } from '../contract/failures.ts'
 import type { JobMessage, OpenJobInput } from '../contract/messages.ts'
 import { sliceName } from '../contract/words.ts'
+import { ensureActiveSet, hideSet } from '../store/active-set.ts'
 import { type Life, mayOpen } from '../store/job/execution.ts'
 import { closeJob, type Fence, insertJob, type JobOpener, takeOverJob } from '../store/job/fence.ts'
 import { exclusively } from '../store/job/held.ts'
@@ -9,7 +10,9 @@ import { type JobRow, newestJob } from '../store/job/row.ts'
 import { undoTarget } from '../store/job/undo-target.ts'
 import { isDuplicateKey, RAISING, statement, transaction } from '../store/mysql/transaction.ts'
 import type { Tx } from '../store/mysql/tx.ts'
+import { ensureBorders } from '../store/share-ratio.ts'
 import { requireHead, requireUndo } from './expectation.ts'
+import { placeSet, seePlace } from './place-set.ts'
 import type { TaskContext } from './task.ts'
 
 /**
@@ -22,7 +25,10 @@ import type { TaskContext } from './task.ts'
  * - no open job: a new one in DELETING;
  * - an open job of the same source: taken over, halt cleared, its state kept;
  * - an open job of another source: JobOpenError, or with `supersede` closed and a new one;
- * - newest job REGISTERED with the same source: nothing to do, unless `force`.
+ * - readers see this very source already, registered by the newest job: nothing to do, unless `force`.
+ *
+ * A new job is given its slot here, once and for all. Where it will write what readers see (mode in-place), the set is hidden
+ * in this transaction.
  *
  * All of it only where the head is also the one that the request expects, if it expects any, and an undo only where it
  * still goes back to the set that was staged for it.
@@ -31,7 +37,7 @@ import type { TaskContext } from './task.ts'
  * Two unique keys are behind it: one open job per slice, and (slice, fence). Error 1062 is never success. Where no
  * open job's row could be taken, `create` looks again behind its insert.
  *
- * @throws Failure ExecutionEnded, Superseded, PlanMoved, JobOpenError, DatabaseUnreachable
+ * @throws Failure ExecutionEnded, Superseded, PlanMoved, JobOpenError, ReadersInTheWay, DatabaseUnreachable
  */
 export const openJob = async (context: TaskContext, input: OpenJobInput): Promise<JobMessage> => {
   const { database } = context
@@ -76,8 +82,8 @@ const decideOn = async (tx: Tx, input: OpenJobInput, life: Life, newest: JobRow 
   if (newest === undefined) return await create(tx, input, undefined, opener, 'opened')
   if (isOpen(newest)) return await overOpenJob(tx, input, newest, opener)
   // A run that comes back after LockLost and finds its own job REGISTERED is done, forced or not.
-  if (newest.source_digest === staged.digest && (!request.force || own !== null))
-    return opened(newest, newest, 'already registered')
+  const isShown = newest.withdrawn_at === null && newest.source_digest === staged.digest
+  if (isShown && (!request.force || own !== null)) return opened(newest, newest, 'already registered')
   return await create(tx, input, newest, opener, 'opened')
 }
 
@@ -110,7 +116,7 @@ const overOpenJob = async (tx: Tx, input: OpenJobInput, job: JobRow, opener: Job
   if (!request.supersede) throw jobOpen(job, slice)
   const closed = await closeJob(tx, job)
   if (closed === 'moved on') throw superseded(input, 'the job moved on')
-  return await create(tx, input, closed, opener, 'superseding')
+  return await create(tx, input, { ...job, ...closed }, opener, 'superseding')
 }
 
 /**
@@ -119,12 +125,20 @@ const overOpenJob = async (tx: Tx, input: OpenJobInput, job: JobRow, opener: Job
  * insert then breaks neither key, and deletes what was just registered under an older fence. From the insert on our key
  * keeps others out, so whatever came before is committed and seen here.
  * See decisions.md, "OpenJob looks again behind its insert".
+ *
+ * @param last the slice's newest job so far, under the fence that it has now
  */
-const create = async (tx: Tx, input: OpenJobInput, last: Fence | undefined, opener: JobOpener, outcome: string) => {
-  const { id, fence } = await insertJob(tx, input.slice, last, opener)
-  const newest = await newestJob(tx, input.slice)
+const create = async (tx: Tx, input: OpenJobInput, last: JobRow | undefined, opener: JobOpener, outcome: string) => {
+  const { slice, request } = input
+  const seen = await seePlace(tx, slice, last, request.force ? undefined : opener.staged.digest)
+  const place = placeSet(seen)
+  await ensureActiveSet(tx, slice)
+  await ensureBorders(tx, slice)
+  const { id, fence } = await insertJob(tx, slice, last, opener, place)
+  const newest = await newestJob(tx, slice)
   if (newest?.id !== id) throw superseded(input, 'another run opened a newer job since the lock was acquired')
-  return { id, fence, state: 'DELETING', outcome } as const
+  if (place.slot === seen.active?.slot && !place.reusesSet) await hideSet(tx, slice)
+  return { id, fence, state: 'DELETING', outcome, reusesSet: place.reusesSet } as const
 }
 
 const opened = (job: JobRow, { fence }: Fence, outcome: string): JobMessage => ({
@@ -132,6 +146,7 @@ const opened = (job: JobRow, { fence }: Fence, outcome: string): JobMessage => (
   fence,
   state: job.state,
   outcome,
+  reusesSet: job.reuses_set === 1 && job.state === 'DELETING',
 })
 
 const superseded = (input: OpenJobInput, why: string): Failure =>

@@ -46,6 +46,7 @@ const addSmokeDistributor = async (master: DatabaseAddress, code: string): Promi
       active: false,
       sumRule: 'exact',
       partyScheme: 'opaque',
+      replaceMode: 'standby',
     })
   })
 

@@ -78,11 +78,11 @@ const ofFunctions = (job: Stack, data: Stack): Acknowledged[] => {
       })),
       { at: reader, id: objects(data, 'staged'), reason: 'Staged sources have addresses made of their content.' },
     ]),
-    {
-      at: at('PlanDelete'),
+    ...['ReuseSet', 'PlanDelete', 'MarkRegistered'].map((name) => ({
+      at: at(name),
       id: objects(data, 'staged').replace('/*]', '/*/manifest.json]'),
       reason: 'Manifests only, each in a folder whose name is made of its content.',
-    },
+    })),
     ...['incoming', 'rejected'].map((prefix) => ({
       at: at('StageSource'),
       id: objects(data, prefix),

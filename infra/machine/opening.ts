@@ -4,7 +4,7 @@ import { Construct } from 'constructs'
 import { type FailureName, failuresEnding, failuresOf } from '../../functions/contract/failure-table.ts'
 import { REACQUIRE_MAX } from '../../functions/contract/limits.ts'
 import { FAILURE_PATH, type Outcomes } from './outcomes.ts'
-import { ORDINARY, STAGING, WAIT_FOR_LOCK, WAIT_FOR_TAKEN_LOCK } from './retries.ts'
+import { ORDINARY, STAGING, WAIT_FOR_LOCK, WAIT_FOR_READERS, WAIT_FOR_TAKEN_LOCK } from './retries.ts'
 import { FIELDS, lambdaTask, type TaskFunctions } from './tasks.ts'
 
 /** Where a lost lock is noted: it is not the execution's failure as long as a new lock may be acquired. */
@@ -78,6 +78,7 @@ export class Opening extends Construct {
     this.openJob = lambdaTask(this, functions, 'OpenJob', {
       payload: { request, execution, life: LIFE, slice, staged, lock, head, own: job },
       resultPath: '$.job',
+      retries: [WAIT_FOR_READERS, ...ORDINARY],
     })
     this.countReacquire = this.wireReacquire(mintToken, outcomes)
     this.openJob

@@ -14,7 +14,7 @@ import type { TaskName } from '../../functions/contract/tasks.ts'
 import type { JobState } from '../../functions/contract/words.ts'
 import { type Opening, REACQUIRE_FAILURE_PATH } from './opening.ts'
 import { FAILURE_PATH, type Outcomes } from './outcomes.ts'
-import { CHUNK_LOOP } from './retries.ts'
+import { CHUNK_LOOP, ORDINARY, type RetryPolicy } from './retries.ts'
 import { FIELDS, GUARDED, lambdaTask, type TaskFunctions } from './tasks.ts'
 
 export type ReplacingProps = {
@@ -26,7 +26,7 @@ export type ReplacingProps = {
 }
 
 /**
- * From an open job to REGISTERED: RouteByState -> PlanDelete -> DeleteChunks -> MarkDeleted -> BeginRegistering ->
+ * From an open job to REGISTERED: RouteByState -> (ReuseSet ->) PlanDelete -> DeleteChunks -> MarkDeleted -> BeginRegistering ->
  * RegisterChunks -> MarkRegistered -> ReleaseLock -> PublishEvents -> Registered. Its output is the whole state, so
  * what was tolerated on the way (Valkey's outage, a lost lock, a stranger's rows, a failed release or publication) is
  * in it.
@@ -40,6 +40,7 @@ export class Replacing extends Construct {
     this.props = props
     const { functions } = props
 
+    const reuseSet = this.guarded('ReuseSet', '$.job', CHUNK_LOOP)
     const planDelete = this.guarded('PlanDelete', '$.work')
     const deleteChunks = this.chunks('DeleteChunks', 'DeleteChunk')
     // Rows of a stranger's insert send the job back to its plan; the handler counts the plans and ends it.
@@ -50,7 +51,7 @@ export class Replacing extends Construct {
     this.haltOnFailure(markDeleted)
     const beginRegistering = this.guarded('BeginRegistering', '$.work')
     const registerChunks = this.chunks('RegisterChunks', 'RegisterChunk')
-    const markRegistered = this.guarded('MarkRegistered', '$.job')
+    const markRegistered = this.guarded('MarkRegistered', '$.job', CHUNK_LOOP)
 
     // The job is REGISTERED: a failure from here on does not undo that, and is in the output. A lock that
     // was not released expires; the sweeper publishes what is left in the outbox.
@@ -74,13 +75,16 @@ export class Replacing extends Construct {
       REGISTERED: releaseLock,
     } as const satisfies Record<JobState, INextable>
     this.routeByState = new Choice(this, 'RouteByState')
+    // Its slot holds the wanted set already: REGISTERED comes back, or the same state without this.
+    this.routeByState.when(Condition.booleanEquals('$.job.reusesSet', true), reuseSet)
+    reuseSet.next(this.routeByState)
     // No default: the record has every state there is.
     for (const [state, target] of Object.entries(next))
       this.routeByState.when(Condition.stringEquals('$.job.state', state), target)
   }
 
-  private guarded(name: TaskName, resultPath: string): TaskStateBase {
-    return this.haltOnFailure(lambdaTask(this, this.props.functions, name, { payload: GUARDED, resultPath }))
+  private guarded(name: TaskName, resultPath: string, retries: readonly RetryPolicy[] = ORDINARY): TaskStateBase {
+    return this.haltOnFailure(lambdaTask(this, this.props.functions, name, { payload: GUARDED, resultPath, retries }))
   }
 
   /**

@@ -22,6 +22,7 @@ const TIME_UP = 'OutOfTime' satisfies FailureName
 const LOCK_TROUBLE = failuresOf('transient').filter((name) => FAILURES[name].store === 'valkey')
 const LOCK_AWAITED = 'LockAwaited' satisfies FailureName
 const LOCK_TAKEN = 'LockTaken' satisfies FailureName
+const READERS = 'ReadersInTheWay' satisfies FailureName
 
 /**
  * Lambda itself refused or lost the call: our code did not run, or its reply did not arrive. Besides AWS's own list of
@@ -92,7 +93,7 @@ const LOCK_OUTAGE: RetryPolicy = {
  * in all. One delay stays at 60 s, so that with the slowest chunk it fits into the lock's life. No jitter, as above.
  */
 const STORE_OUTAGE: RetryPolicy = {
-  errors: failuresOf('transient').filter((name) => name !== TIME_UP && !LOCK_TROUBLE.includes(name)),
+  errors: failuresOf('transient').filter((name) => ![TIME_UP, READERS, ...LOCK_TROUBLE].includes(name)),
   intervalS: 2,
   backoffRate: 2,
   delayMaxS: 60,
@@ -168,6 +169,18 @@ export const HALT: RetryPolicy = {
   delayMaxS: 120,
   retriesMax: 20,
   jitter: true,
+}
+
+/**
+ * Of opening a job in mode in-place, which hides what readers see: about as long as a switch waits. The tasks that switch wait
+ * by themselves.
+ */
+export const WAIT_FOR_READERS: RetryPolicy = {
+  errors: [READERS],
+  intervalS: 15,
+  backoffRate: 1,
+  retriesMax: 45,
+  jitter: false,
 }
 
 /** What every task may be retried for. All tasks may run twice: that is each handler's own promise. */

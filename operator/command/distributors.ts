@@ -6,6 +6,8 @@ import {
   type OverClaim,
   PARTY_SCHEMES,
   type PartyScheme,
+  REPLACE_MODES,
+  type ReplaceMode,
   SUM_RULES,
   type SumRule,
 } from '../../functions/contract/words.ts'
@@ -18,19 +20,21 @@ type Fields = {
   readonly sumRule?: SumRule
   readonly partyScheme?: PartyScheme
   readonly overClaim?: OverClaim
+  readonly replaceMode?: ReplaceMode
   readonly active?: boolean
   readonly why?: string
 }
 
 const lines = (distributors: readonly DistributorLine[]): string[] =>
   table([
-    ['code', 'active', 'sum rule', 'parties', 'over-claims', 'name'],
-    ...distributors.map(({ code, active, sumRule, partyScheme, overClaim, name }) => [
+    ['code', 'active', 'sum rule', 'parties', 'over-claims', 'replaces', 'name'],
+    ...distributors.map(({ code, active, sumRule, partyScheme, overClaim, replaceMode, name }) => [
       code,
       active ? 'yes' : 'no',
       sumRule,
       partyScheme,
       overClaim ?? 'refuse',
+      replaceMode ?? 'standby',
       name,
     ]),
   ])
@@ -47,6 +51,12 @@ const withFields = (command: Command): Command =>
         'a track above 100: refuse the file, or hold the track back and register the rest',
       ).choices(OVER_CLAIMS),
     )
+    .addOption(
+      new Option(
+        '--replace-mode <mode>',
+        'standby: the month stays readable while it is replaced; in-place: half the storage, and it does not',
+      ).choices(REPLACE_MODES),
+    )
     .option('--active', 'the schedule starts it every month')
     .option('--no-active', 'the schedule leaves it out')
     .option('--why <text>', 'a reason, for the audit trail')
@@ -56,11 +66,14 @@ const addAdd = (parent: Command): void => {
     .addHelpText('after', '\nExample:\n  sharelock distributors add ARIA --name "아리아" --sum-rule exact')
     .action(
       acting(async ({ out, operations }, code: string, { why = '', ...fields }: Fields) => {
-        const { name, sumRule = 'at-most', partyScheme = 'opaque', overClaim = 'refuse', active = true } = fields
+        const { name, sumRule = 'at-most', partyScheme = 'opaque', active = true, overClaim, replaceMode } = fields
         if (name === undefined) throw new OperationError('Usage', 'A new distributor needs a name: --name NAME.')
         const added = await (await operations()).putDistributor(
           'add',
-          { code: codeOf(code), name, active, sumRule, partyScheme, overClaim },
+          {
+            ...{ code: codeOf(code), name, active, sumRule, partyScheme },
+            ...{ overClaim: overClaim ?? 'refuse', replaceMode: replaceMode ?? 'standby' },
+          },
           why,
         )
         out.document(added)

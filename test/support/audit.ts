@@ -54,7 +54,7 @@ const newest = (column: string, row: string): string =>
  */
 const writeTrigger = (kind: 'insert' | 'delete', row: 'new' | 'old'): string => `
   create trigger audit_${kind} after ${kind} on share_ratio for each row begin
-    if @audit_off is null and not (now(6) <=> @audit_${kind}_at) then
+    if @audit_off is null and ${row}.isrc not in ('', '[') and not (now(6) <=> @audit_${kind}_at) then
       insert into audit_write (thread, distributor_id, settlement_month, kind, job, state, fence, token, at) values (
         connection_id(), ${row}.distributor_id, ${row}.settlement_month, '${kind}',
         ${newest('id', row)}, ${newest('state', row)}, ${newest('fence', row)}, ${newest('lock_token', row)}, ${NOW});
@@ -68,7 +68,7 @@ const JOB_COLUMNS = `distributor_id, settlement_month, job, thread, execution, o
 const jobTrigger = (kind: 'insert' | 'update'): string => {
   const old = (column: string) => (kind === 'insert' ? 'null' : `old.${column}`)
   const counted = `(select count(*) from share_ratio where distributor_id = new.distributor_id
-    and settlement_month = new.settlement_month)`
+    and settlement_month = new.settlement_month and slot = new.slot and isrc > '' and isrc < '[')`
   return `create trigger audit_job_${kind} after ${kind} on job for each row insert into audit_job (${JOB_COLUMNS}) values (
     new.distributor_id, new.settlement_month, new.id, connection_id(), new.execution, ${old('state')}, new.state, ${old('fence')}, new.fence,
     ${old('lock_token')}, new.lock_token, new.halted_at is not null, new.closed_at is not null,

@@ -13,7 +13,7 @@ export const EVERYTHING = { from: 0, to: 1_000_000 }
 export const deleteAll = (by: TaskContext, slice: Slice, job: JobMessage, item = EVERYTHING) =>
   runChunks(by, { ...inputOf(slice, job), item }, 'delete', {
     write: async (guarded, chunk) => {
-      const rows = await deleteRange(guarded, slice, chunk)
+      const rows = await deleteRange(guarded, chunk)
       if (rows !== chunk.row_count) await recordRows(guarded, chunk.number, rows)
       return rows
     },
@@ -24,7 +24,7 @@ export const registerAll = (by: TaskContext, input: ChunkInput, bodies: Buffer[]
   runChunks(by, input, 'register', {
     prepare: async (chunk) => bodies[chunk.number] ?? Buffer.alloc(0),
     write: async (guarded, _, body) => {
-      const { rows } = await loadChunk(guarded, input.slice, body)
+      const { rows } = await loadChunk(guarded, body)
       await onWrite()
       return rows
     },

@@ -54,7 +54,7 @@ export const registering = async ({ db, aws, valkey }: TestStores, seed: number)
 export const linesIn = async ({ outside }: TestDatabase, { distributorId }: Slice): Promise<string[]> => {
   const rows = await outside.rows<{ line: string }>(
     `select concat_ws('\t', isrc, right_type, party_id, share) as line from share_ratio
-     where distributor_id = ? order by isrc, right_type, party_id`,
+     where distributor_id = ? and isrc > '' and isrc < '[' order by isrc, right_type, party_id`,
     [distributorId],
   )
   return rows.map(({ line }) => line)

@@ -14,7 +14,7 @@ export const loadRows = async (
   slice: Slice,
   body: Buffer,
 ): Promise<{ rows: number; warnings: number }> => {
-  const result = await channel.load(LOAD_ROWS, [slice.distributorId, monthDate(slice.month)], body)
+  const result = await channel.load(LOAD_ROWS, [slice.distributorId, monthDate(slice.month), 0], body)
   return { rows: result.affectedRows, warnings: result.warningStatus }
 }
 

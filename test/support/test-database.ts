@@ -66,7 +66,14 @@ export const useTestDatabase = (name: string): TestDatabase => {
 /** Registers a distributor of a new code and names its slice of a month. */
 export const newSlice = async (database: Database, month = '2026-10'): Promise<Slice> => {
   const code = `D${randomBytes(4).toString('hex')}`
-  await putDistributor(database, { code, name: code, active: true, sumRule: 'at-most', partyScheme: 'opaque' })
+  await putDistributor(database, {
+    code,
+    name: code,
+    active: true,
+    sumRule: 'at-most',
+    partyScheme: 'opaque',
+    replaceMode: 'standby',
+  })
   const { id } = await findDistributor(database, code)
   return { distributorId: id, distributor: code, month }
 }

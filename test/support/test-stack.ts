@@ -174,7 +174,7 @@ export class TestStack {
   /** Rows of an older system: no job ever wrote them. */
   async seed(slice: TestSlice, file: ShareFile): Promise<void> {
     const [found] = await this.rows<{ id: number }>('select id from distributor where code = ?', [slice.distributor])
-    const rows = file.lines.map((line) => [found?.id, `${slice.month}-01`, ...line.split('\t')])
+    const rows = file.lines.map((line) => [found?.id, `${slice.month}-01`, 0, ...line.split('\t')])
     for (let start = 0; start < rows.length; start += 5_000)
       await this.outside.query('insert into share_ratio values ?', [rows.slice(start, start + 5_000)])
   }

@@ -40,7 +40,7 @@ export const killMethod = async (testbed: Testbed, trial: Trial, method: Method)
   first.child.kill('SIGKILL')
   await first.ended
   await untilGone(setting.database, target.user)
-  const left = (await totalsOf(setting.database, slice)).rows
+  const left = (await totalsOf(setting.database, { ...slice, slot: 0 })).rows
   const half = left > 0 && left < rows
   const second = await method.start(target).ended
   const found = await sliceFingerprint(stack.database.masterAddress, slice.distributor, slice.month)

@@ -25,7 +25,7 @@ const readerSees = async ({ setting: { database } }: Testbed, { distributor, mon
 
 const countRows = async ({ setting: { database } }: Testbed, slice: Slice): Promise<number> => {
   const [row] = await database.rows<{ count: number }>(
-    'select count(*) as count from share_ratio where distributor_id = ? and settlement_month = ?',
+    `select count(*) as count from share_ratio where distributor_id = ? and settlement_month = ? and isrc > '' and isrc < '['`,
     [slice.distributorId, `${slice.month}-01`],
   )
   return row?.count ?? 0

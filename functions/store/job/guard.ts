@@ -1,10 +1,10 @@
 import { Failure } from '../../contract/failures.ts'
 import type { Guarded } from '../../contract/messages.ts'
-import type { JobState } from '../../contract/words.ts'
+import type { JobState, SlotKey } from '../../contract/words.ts'
 import { type Reader, Tx } from '../mysql/tx.ts'
 import type { HeldJob } from './held.ts'
 import { isHalted, isHeldBy } from './predicates.ts'
-import { type JobRow, readJob } from './row.ts'
+import { type JobRow, readJob, SLOT_KEY_COLUMNS } from './row.ts'
 
 /**
  * What every write is guarded by, besides the state: this job, under this fence, opened by this acquisition of the lock.
@@ -29,11 +29,14 @@ export const acquisitionOf = ({ job, lock }: Pick<Guarded, 'job' | 'lock'>): Acq
 class Shared<State extends JobState> extends Tx {
   readonly by: Acquisition
   readonly state: State
+  /** Where the job writes, as its row says: no task's input can name another place. */
+  readonly slotKey: SlotKey
 
-  constructor(tx: Tx, by: Acquisition, state: State) {
+  constructor(tx: Tx, by: Acquisition, state: State, slotKey: SlotKey) {
     super(tx)
     this.by = by
     this.state = state
+    this.slotKey = slotKey
   }
 }
 
@@ -41,7 +44,7 @@ class Exclusive<State extends JobState> extends Shared<State> {
   readonly job: JobRow
 
   constructor(tx: Tx, by: Acquisition, state: State, job: JobRow) {
-    super(tx, by, state)
+    super(tx, by, state, job)
     this.job = job
   }
 }
@@ -70,12 +73,13 @@ export const guardShared = async <State extends JobState>(
   by: Acquisition,
   state: State,
 ): Promise<GuardedTx<State>> => {
-  const rows = await tx.rows(
-    `select id from job where id = ? and fence = ? and lock_token = ? and state = ? and closed_at is null for share`,
+  const [slotKey] = await tx.rows<SlotKey>(
+    `select ${SLOT_KEY_COLUMNS} from job j
+     where j.id = ? and j.fence = ? and j.lock_token = ? and j.state = ? and j.closed_at is null for share`,
     [by.id, by.fence, by.token, state],
   )
-  if (rows.length === 0) throw await staleFence(tx, by, state)
-  return new Shared(tx, by, state)
+  if (slotKey === undefined) throw await staleFence(tx, by, state)
+  return new Shared(tx, by, state, slotKey)
 }
 
 /**

@@ -1,4 +1,10 @@
+import { fitting } from '../../contract/fitting.ts'
+import { WAITS_FOR_CHARS_MAX } from '../../contract/limits.ts'
 import { type ExclusiveTx, staleFence } from './guard.ts'
+
+/*
+ * What moves a job's state, and what else is written about its course.
+ */
 
 /** When each state was reached; DELETING is `created_at`. */
 const REACHED_AT = { DELETED: 'deleted_at', REGISTERING: 'registering_at', REGISTERED: 'registered_at' } as const
@@ -8,6 +14,8 @@ type Move =
   | readonly [ExclusiveTx<'DELETING'>, 'DELETED']
   | readonly [ExclusiveTx<'DELETED'>, 'REGISTERING']
   | readonly [ExclusiveTx<'REGISTERING'>, 'REGISTERED']
+  // The slot holds the wanted set, whole: nothing is deleted or registered.
+  | readonly [ExclusiveTx<'DELETING'>, 'REGISTERED']
 
 /**
  * Moves the state one step. The old state, the fence and the token in the WHERE close the race with a take-over.
@@ -17,7 +25,7 @@ type Move =
 export const markState = async (...[guarded, next]: Move): Promise<void> => {
   const { by, state } = guarded
   const { affectedRows } = await guarded.change(
-    `update job set state = ?, ${REACHED_AT[next]} = current_timestamp(6)
+    `update job set state = ?, ${REACHED_AT[next]} = current_timestamp(6), waits_for = null, waiting_since = null
      where id = ? and fence = ? and lock_token = ? and state = ?`,
     [next, by.id, by.fence, by.token, state],
   )
@@ -36,4 +44,38 @@ export const countDeletePlan = async (guarded: ExclusiveTx<'DELETING'>): Promise
     [by.id, by.fence, by.token, state],
   )
   if (affectedRows !== 1) throw await staleFence(guarded, by, state)
+}
+
+/**
+ * The slot does not hold the wanted set after all: the job goes on to delete it, as any other does.
+ *
+ * @throws Failure StaleFence
+ */
+export const giveUpReuse = async (guarded: ExclusiveTx<'DELETING'>): Promise<void> => {
+  const { by, state } = guarded
+  const { affectedRows } = await guarded.change(
+    'update job set reuses_set = false where id = ? and fence = ? and lock_token = ? and state = ?',
+    [by.id, by.fence, by.token, state],
+  )
+  if (affectedRows !== 1) throw await staleFence(guarded, by, state)
+}
+
+/**
+ * Writes whose locks the switch waits for, for operators and readers to see.
+ *
+ * @returns seconds since it began to wait
+ * @throws Failure StaleFence
+ */
+export const recordWait = async (guarded: ExclusiveTx<'REGISTERING' | 'DELETING'>, whom: string): Promise<number> => {
+  const { by, state } = guarded
+  await guarded.change(
+    `update job set waits_for = ?, waiting_since = coalesce(waiting_since, current_timestamp(6))
+     where id = ? and fence = ? and lock_token = ? and state = ?`,
+    [fitting(whom, WAITS_FOR_CHARS_MAX), by.id, by.fence, by.token, state],
+  )
+  const [row] = await guarded.rows<{ waitedS: number }>(
+    'select timestampdiff(second, waiting_since, current_timestamp(6)) as waitedS from job where id = ?',
+    [by.id],
+  )
+  return row?.waitedS ?? 0
 }

@@ -29,8 +29,9 @@ export const isHeldBy = (
   { token, ...seen }: Numbers & { readonly token: string | null },
 ): boolean => isUnderFence(job, seen) && hasToken(job, token)
 
-/** What readers may make of a slice with this newest job; the view slice_status says the same. */
-export const statusOf = (job: Pick<JobRow, 'state' | 'halted_at'>): SliceStatus => {
+/** What a slice's newest job makes of it; the view slice_status says the same, and whose set is read meanwhile. */
+export const statusOf = (job: Pick<JobRow, 'state' | 'halted_at' | 'withdrawn_at'>): SliceStatus => {
+  if (job.withdrawn_at !== null) return 'withdrawn'
   if (job.state === 'REGISTERED') return 'settled'
   return isHalted(job) ? 'halted' : 'being replaced'
 }

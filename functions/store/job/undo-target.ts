@@ -10,11 +10,12 @@ import { JOB_COLUMNS, type JobRow, newestJob } from './row.ts'
  * - A, B, B forced again:        A, the last REGISTERED set that is not the one registered now
  * - A, B, C open or closed:      B, what the newest job was to replace, whatever set that job has
  * - A, B, an undo to A open:     A, since the same request again goes on with it
+ * - A, B, B withdrawn:           B, which is shown again
  * See decisions.md, "Undo is "the REGISTERED set before the newest job"".
  */
 export const undoTarget = async (reader: Reader, slice: Slice): Promise<JobRow | undefined> => {
   const newest = await newestJob(reader, slice)
-  if (newest === undefined || (isOpen(newest) && newest.is_undo === 1)) return newest
+  if (newest === undefined || newest.withdrawn_at !== null || (isOpen(newest) && newest.is_undo === 1)) return newest
   // No digest is empty: then every REGISTERED set before the newest job differs.
   const registeredNow = newest.state === 'REGISTERED' ? newest.source_digest : ''
   const rows = await reader.rows<JobRow>(

@@ -31,6 +31,11 @@ export class DatabaseFailure extends Failure {
     this.data = data
   }
 
+  /** The server's words, or who is in the way. */
+  get said(): string {
+    return this.#said
+  }
+
   /** The same after so many tries. */
   after(tries: number): DatabaseFailure {
     return tries === 1 ? this : new DatabaseFailure(this.#rule, this.#said, this.errno, this.cause, this.data, tries)

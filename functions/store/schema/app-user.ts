@@ -12,6 +12,7 @@ export type AppUser = { readonly name: string } & (
 const GRANTS = {
   distributor: 'select, insert, update',
   share_ratio: 'select, insert, update, delete',
+  active_set: 'select, insert, update',
   job: 'select, insert, update',
   execution: 'select, insert, update',
   fence_floor: 'select, update',

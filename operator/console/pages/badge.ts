@@ -21,13 +21,14 @@ export const shape = (name: BadgeShape): Html =>
   html`<svg class="shape ${name}" viewBox="0 0 16 16" width="12" height="12" aria-hidden="true"><path d="${SHAPES[name]}"/></svg>`
 
 export const badgeShapeOf = (status: SliceStatus | 'closed'): BadgeShape =>
-  status === 'being replaced' ? 'running' : status
+  status === 'being replaced' ? 'running' : status === 'withdrawn' ? 'closed' : status
 
 const statusWord = (words: Words, status: SliceStatus | 'closed'): string =>
   ({
     settled: words.statusSettled,
     'being replaced': words.statusReplaced,
     halted: words.statusHalted,
+    withdrawn: words.statusWithdrawn,
     closed: words.statusClosed,
   })[status]
 

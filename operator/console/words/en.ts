@@ -112,6 +112,7 @@ export const en = {
   statusSettled: 'settled',
   statusReplaced: 'being replaced',
   statusHalted: 'halted',
+  statusWithdrawn: 'withdrawn',
   statusClosed: 'closed',
   // --- actions
   resume: 'Resume',

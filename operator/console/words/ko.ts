@@ -110,6 +110,7 @@ export const ko: Words = {
   statusSettled: '완료',
   statusReplaced: '교체 중',
   statusHalted: '중단됨',
+  statusWithdrawn: '회수됨',
   statusClosed: '닫힘',
   // --- actions
   resume: '재개',

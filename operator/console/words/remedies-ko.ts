@@ -15,6 +15,7 @@ const ADVICE_KO: Readonly<Record<FailureName | EndName, string>> = {
   LockTaken: '다른 실행이 이 정산월을 너무 오래 점유했습니다. 그 실행이 끝나면 계속 진행해 주십시오',
   DatabaseUnreachable: 'MySQL이 다시 응답하면 계속 진행해 주십시오',
   DatabaseBlocked: '원인에 적힌 세션이 끝나면 계속 진행해 주십시오',
+  ReadersInTheWay: '원인에 적힌 조회 프로그램의 트랜잭션이 끝나면 이어서 진행하세요',
   DatabaseFull: 'MySQL에 여유 공간이 생기면 계속 진행해 주십시오',
   DatabaseReadOnly: 'MySQL이 다시 쓰기를 허용하면 계속 진행해 주십시오',
   DatabaseLoginRefused: 'MySQL이 함수의 로그인을 다시 허용하면 계속 진행해 주십시오',

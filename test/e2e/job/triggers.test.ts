@@ -23,6 +23,7 @@ beforeAll(async () => {
     active: false,
     sumRule: 'exact',
     partyScheme: 'opaque',
+    replaceMode: 'standby',
   })
   await database.close()
 })

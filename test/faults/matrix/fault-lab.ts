@@ -101,9 +101,9 @@ export class FaultLab {
   /** Gives a slice the large slice's rows. */
   async seedLarge({ distributor, month }: TestSlice): Promise<void> {
     await this.on.outside.query(
-      `insert into share_ratio select d.id, ?, s.isrc, s.right_type, s.party_id, s.share
+      `insert into share_ratio select d.id, ?, 0, s.isrc, s.right_type, s.party_id, s.share
        from share_ratio s join distributor l on l.id = s.distributor_id join distributor d on d.code = ?
-       where l.code = ?`,
+       where l.code = ? and s.isrc > '' and s.isrc < '['`,
       [`${month}-01`, distributor, this.#large.distributor],
     )
   }

@@ -13,7 +13,7 @@ const NEW = shareFile(600, 72)
 const CHUNK_ROWS = 50
 
 const insertRow = async (slice: TestSlice, line: string): Promise<void> => {
-  await on().outside.query(`insert into share_ratio select id, ?, ?, ?, ?, ? from distributor where code = ?`, [
+  await on().outside.query(`insert into share_ratio select id, ?, 0, ?, ?, ?, ? from distributor where code = ?`, [
     `${slice.month}-01`,
     ...line.split('\t'),
     slice.distributor,

@@ -112,7 +112,14 @@ test('operators read, add, change and stop, with Hangul in names and reasons', a
   const why = '파일이 잘못됨'
   const code = `K${process.pid}`
   const seen = await underHostility(async () => {
-    const fields = { code, name: '멜론 뮤직 😀', active: true, sumRule: 'exact', partyScheme: 'ipi' } as const
+    const fields = {
+      code,
+      name: '멜론 뮤직 😀',
+      active: true,
+      sumRule: 'exact',
+      partyScheme: 'ipi',
+      replaceMode: 'standby',
+    } as const
     await kim.act({ action: 'put-distributor', ...KIM, mode: 'add', distributor: fields })
     await kim.act({ action: 'put-distributor', ...KIM, mode: 'set', distributor: { ...fields, name: '지니 뮤직' } })
     const held = holdTask(on(), 'RegisterChunk', slice)

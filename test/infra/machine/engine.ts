@@ -19,7 +19,7 @@ export const REQUEST = {
   requestedBy: 'a test',
 }
 const STAGED = { digest: 'a'.repeat(64), rows: 90_000_000, shareSum: '8000000000.000000', chunks: 6_000 }
-export const job = (state: string, fence = 5) => ({ id: 42, fence, state, outcome: 'opened' })
+export const job = (state: string, fence = 5) => ({ id: 42, fence, state, outcome: 'opened', reusesSet: false })
 
 /** Answers of an undisturbed run, in the shapes of contract/messages.ts. */
 const ANSWERS: Record<TaskName, Stub> = {
@@ -30,6 +30,7 @@ const ANSWERS: Record<TaskName, Stub> = {
   AcquireLock: () => ({ head: { job: 41, fence: 4 } }),
   ReadHead: () => ({ head: null }),
   OpenJob: () => job('DELETING'),
+  ReuseSet: () => job('REGISTERED'),
   PlanDelete: () => ({
     chunks: 8,
     items: [

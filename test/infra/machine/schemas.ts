@@ -16,6 +16,7 @@ export const SCHEMAS = {
   AcquireLock: AcquireLockInput,
   ReadHead: ReadHeadInput,
   OpenJob: OpenJobInput,
+  ReuseSet: TransitionInput,
   PlanDelete: TransitionInput,
   DeleteChunk: ChunkInput,
   MarkDeleted: TransitionInput,

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { ChunkInput } from '../../../functions/contract/messages.ts'
 import type { Phase, Slice } from '../../../functions/contract/words.ts'
+import { markRegistered } from '../../../functions/job/mark-registered.ts'
 import { openJob } from '../../../functions/job/open-job.ts'
-import { markRegistered, planDelete } from '../../../functions/job/transitions.ts'
+import { planDelete } from '../../../functions/job/transitions.ts'
 import { acquisitionOf, guardShared } from '../../../functions/store/job/guard.ts'
 import { markChunk, progressOf, recordRows } from '../../../functions/store/job/ledger.ts'
 import { transaction } from '../../../functions/store/mysql/transaction.ts'
@@ -37,7 +38,7 @@ describe('a stale fence', () => {
     await planDelete(run(), guarded(slice, job))
     await openJob(run(), opening(slice, 'b/2', headOf(job)))
     await expect(deleteAll(run(), slice, job)).rejects.toMatchObject({ name: 'StaleFence' })
-    expect((await totalsOf(db.outside, slice)).rows).toBe(400)
+    expect((await totalsOf(db.outside, { ...slice, slot: 0 })).rows).toBe(400)
   })
 
   test('registers nothing and plans nothing', async () => {
@@ -47,7 +48,7 @@ describe('a stale fence', () => {
     await expect(registerAll(run(), input, bodies)).rejects.toMatchObject({ name: 'StaleFence' })
     await expect(markRegistered(run(), guarded(slice, job))).rejects.toMatchObject({ name: 'StaleFence' })
     await expect(planDelete(run(), guarded(slice, job))).rejects.toMatchObject({ name: 'StaleFence' })
-    expect((await totalsOf(db.outside, slice)).rows).toBe(0)
+    expect((await totalsOf(db.outside, { ...slice, slot: 0 })).rows).toBe(0)
   })
 
   test('is refused in the wrong state too: no row is registered before DELETED', async () => {
@@ -56,7 +57,7 @@ describe('a stale fence', () => {
     await db.outside.change(`update job set state = 'DELETING' where id = ?`, [job.id])
     await expect(registerAll(run(), input, bodies)).rejects.toMatchObject({ name: 'StaleFence' })
     await expect(markRegistered(run(), guarded(slice, job))).rejects.toMatchObject({ name: 'StaleFence' })
-    expect((await totalsOf(db.outside, slice)).rows).toBe(0)
+    expect((await totalsOf(db.outside, { ...slice, slot: 0 })).rows).toBe(0)
   })
 })
 
@@ -77,9 +78,9 @@ describe('a worker that froze with its rows written', () => {
     const frozen = db.connect()
     const tx = await guardShared(await frozen.begin(), acquisitionOf(input), 'REGISTERING')
     await markChunk(tx, 0)
-    await loadChunk(tx, slice, bodies[0] as Buffer)
+    await loadChunk(tx, bodies[0] as Buffer)
     await registerAll(run(), input, bodies)
-    expect(await totalsOf(db.outside, slice)).toEqual({ rows: 16, shareSum: '400.000000' })
+    expect(await totalsOf(db.outside, { ...slice, slot: 0 })).toEqual({ rows: 16, shareSum: '400.000000' })
     await expect(frozen.commit()).rejects.toThrow()
     expect((await marks(job.id, 'register')).marked).toBe(2)
   })

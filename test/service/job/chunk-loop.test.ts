@@ -1,7 +1,6 @@
 import { describe, expect, test, vi } from 'vitest'
 import { ITEM_CHUNKS } from '../../../functions/contract/limits.ts'
 import type { JobMessage } from '../../../functions/contract/messages.ts'
-import type { Slice } from '../../../functions/contract/words.ts'
 import { openJob } from '../../../functions/job/open-job.ts'
 import { runChunks } from '../../../functions/job/run-chunks.ts'
 import type { TaskContext } from '../../../functions/job/task.ts'
@@ -33,11 +32,10 @@ describe('the chunk loop', () => {
     )
     return { slice, job, input: { ...guarded(slice, job), item: EVERYTHING } }
   }
-  const write = (slice: Slice) => async (tx: GuardedTx<'REGISTERING'>, _: unknown, body: Buffer) =>
-    (await loadChunk(tx, slice, body)).rows
+  const write = async (tx: GuardedTx<'REGISTERING'>, _: unknown, body: Buffer) => (await loadChunk(tx, body)).rows
 
   test('prepares each chunk once, while the chunk before is written, and counts rows and time', async () => {
-    const { slice, input } = await begun()
+    const { input } = await begun()
     const by = run()
     const counted = countedBy(by)
     const order: string[] = []
@@ -50,7 +48,7 @@ describe('the chunk loop', () => {
       write: async (tx, chunk, prepared) => {
         if (chunk.number + 1 < CHUNKS) await vi.waitUntil(() => order.includes(`prepare ${chunk.number + 1}`))
         order.push(`written ${chunk.number}`)
-        return await write(slice)(tx, chunk, prepared)
+        return await write(tx, chunk, prepared)
       },
     })
     expect(report).toEqual({ chunks: CHUNKS, rows: 8 * CHUNKS })
@@ -63,14 +61,14 @@ describe('the chunk loop', () => {
   })
 
   test('that cannot prepare a chunk has written those before it and nothing after', async () => {
-    const { slice, input, job } = await begun()
+    const { input, job } = await begun()
     const by = run()
     const failing = runChunks(by, input, 'register', {
       prepare: async ({ number }) => {
         if (number === 2) throw new Error('the object is away')
         return body(number)
       },
-      write: write(slice),
+      write: write,
     })
     await expect(failing).rejects.toThrow('the object is away')
     expect(await progressOf(db.outside, job.id, 'register')).toMatchObject({ marked: 2 })

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { ChunkInput, JobMessage } from '../../../functions/contract/messages.ts'
 import type { Phase, Slice } from '../../../functions/contract/words.ts'
+import { markRegistered } from '../../../functions/job/mark-registered.ts'
 import { openJob } from '../../../functions/job/open-job.ts'
 import { runChunks } from '../../../functions/job/run-chunks.ts'
 import type { TaskContext } from '../../../functions/job/task.ts'
-import { markRegistered } from '../../../functions/job/transitions.ts'
 import { acquisitionOf, guardShared } from '../../../functions/store/job/guard.ts'
 import { markChunk, progressOf } from '../../../functions/store/job/ledger.ts'
 import { transaction } from '../../../functions/store/mysql/transaction.ts'
@@ -45,7 +45,7 @@ describe('registering', () => {
       markChunk(await guardShared(tx, acquisitionOf(input), 'REGISTERING'), 0),
     )
     expect(await again).toBe('marked before')
-    expect(await totalsOf(db.outside, slice)).toEqual({ rows: 16, shareSum: '400.000000' })
+    expect(await totalsOf(db.outside, { ...slice, slot: 0 })).toEqual({ rows: 16, shareSum: '400.000000' })
     expect(await markRegistered(run(), guarded(slice, job))).toMatchObject({ state: 'REGISTERED' })
   })
 
@@ -68,7 +68,7 @@ describe('registering', () => {
     const newer = await takeOver
     expect(order).toEqual(['written', 'opened'])
     expect(newer).toMatchObject({ fence: 2, state: 'REGISTERING' })
-    expect((await totalsOf(db.outside, slice)).rows).toBe(8)
+    expect((await totalsOf(db.outside, { ...slice, slot: 0 })).rows).toBe(8)
     const taken = guarded(slice, newer as JobMessage, 'b/2')
     await registerAll(run(), { ...taken, item: EVERYTHING }, bodies)
     expect(await markRegistered(run(), taken)).toMatchObject({ state: 'REGISTERED' })
@@ -90,11 +90,11 @@ describe('registering', () => {
           await new Promise((resume) => setTimeout(resume, 100))
           seen.push((await marks(job.id, 'register')).marked)
         }
-        return (await loadChunk(tx, slice, body)).rows
+        return (await loadChunk(tx, body)).rows
       },
     })
     expect(seen).toEqual([0])
-    expect(await totalsOf(db.outside, slice)).toEqual({ rows: 16, shareSum: '400.000000' })
+    expect(await totalsOf(db.outside, { ...slice, slot: 0 })).toEqual({ rows: 16, shareSum: '400.000000' })
     expect(await marks(job.id, 'register')).toMatchObject({ marked: 2 })
   })
 
@@ -106,14 +106,14 @@ describe('registering', () => {
     await runChunks(by, { ...input, item: { from: 0, to: 0 } }, 'register', {
       prepare: async () => bodies[0] ?? Buffer.alloc(0),
       write: async (tx, _, body) => {
-        const { rows } = await loadChunk(tx, slice, body)
+        const { rows } = await loadChunk(tx, body)
         tries += 1
         if (tries === 1) throw Object.assign(new Error('Deadlock found'), { errno: 1213 })
         return rows
       },
     })
     expect(tries).toBe(2)
-    expect((await totalsOf(db.outside, slice)).rows).toBe(8)
+    expect((await totalsOf(db.outside, { ...slice, slot: 0 })).rows).toBe(8)
     expect(await marks(job.id, 'register')).toMatchObject({ marked: 1 })
   })
 
@@ -128,7 +128,7 @@ describe('registering', () => {
       prepare: async () => bodies[0] ?? Buffer.alloc(0),
       write: async (tx, _, body) => {
         await tx.change('set session innodb_lock_wait_timeout = 1')
-        return (await loadChunk(tx, slice, body)).rows
+        return (await loadChunk(tx, body)).rows
       },
     })
     await new Promise((resume) => setTimeout(resume, 1_500))
@@ -136,7 +136,7 @@ describe('registering', () => {
     await blocker.rollback()
     await blocked
     expect(await marks(job.id, 'register')).toMatchObject({ marked: 1 })
-    expect((await totalsOf(db.outside, slice)).rows).toBe(8)
+    expect((await totalsOf(db.outside, { ...slice, slot: 0 })).rows).toBe(8)
   })
 
   test('REGISTERED is refused while the slice holds one row more, or a share differs', async () => {
@@ -149,11 +149,13 @@ describe('registering', () => {
     await db.outside.change(`delete from share_ratio where distributor_id = ? and isrc = 'KRA000000100'`, [
       slice.distributorId,
     ])
-    await db.outside.change('update share_ratio set share = 24.999999 where distributor_id = ? limit 1', [
+    await db.outside.change(`update share_ratio set share = 24.999999 where distributor_id = ? and isrc > '' limit 1`, [
       slice.distributorId,
     ])
     await expect(markRegistered(run(), guarded(slice, job))).rejects.toMatchObject({ name: 'SliceMismatch' })
-    await db.outside.change('update share_ratio set share = 25 where distributor_id = ?', [slice.distributorId])
+    await db.outside.change(`update share_ratio set share = 25 where distributor_id = ? and isrc > '' and isrc < '['`, [
+      slice.distributorId,
+    ])
     await markRegistered(run(), guarded(slice, job))
     await markRegistered(run(), guarded(slice, job))
     const events = await db.outside.rows('select type from outbox where job_id = ?', [job.id])
@@ -169,8 +171,8 @@ describe('registering', () => {
       written += 1
     })
     await expect(stopped).rejects.toMatchObject({ name: 'OutOfTime' })
-    expect((await totalsOf(db.outside, slice)).rows).toBe(8)
+    expect((await totalsOf(db.outside, { ...slice, slot: 0 })).rows).toBe(8)
     await registerAll(run(), input, bodies)
-    expect((await totalsOf(db.outside, slice)).rows).toBe(16)
+    expect((await totalsOf(db.outside, { ...slice, slot: 0 })).rows).toBe(16)
   })
 })

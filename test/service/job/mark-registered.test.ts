@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
+import { markRegistered } from '../../../functions/job/mark-registered.ts'
 import { openJob } from '../../../functions/job/open-job.ts'
-import { beginRegistering, markRegistered } from '../../../functions/job/transitions.ts'
+import { beginRegistering } from '../../../functions/job/transitions.ts'
 import { readJob } from '../../../functions/store/job/row.ts'
 import { EVERYTHING, registerAll } from '../../support/chunk-work.ts'
 import { loadRows } from '../../support/rows.ts'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { openJob } from '../../../functions/job/open-job.ts'
 import { markDeleted, planDelete } from '../../../functions/job/transitions.ts'
 import { acquisitionOf, guardShared } from '../../../functions/store/job/guard.ts'
-import { deleteRange, isSliceEmpty, totalsOf } from '../../../functions/store/share-ratio.ts'
+import { deleteRange, isSlotEmpty, totalsOf } from '../../../functions/store/share-ratio.ts'
 import { deleteAll, EVERYTHING, registerAll } from '../../support/chunk-work.ts'
 import { loadRows, planChunks } from '../../support/rows.ts'
 import { guarded, opening, stagedOf, testContext } from '../../support/test-context.ts'
@@ -20,7 +20,7 @@ describe('slices that touch in the index', () => {
     expect(plan.chunks).toBe(3)
     await deleteAll(run(), slice, job, { from: 2, to: 2 })
     await deleteAll(run(), slice, job, { from: 2, to: 2 })
-    expect((await totalsOf(db.outside, slice)).rows).toBe(30_000)
+    expect((await totalsOf(db.outside, { ...slice, slot: 0 })).rows).toBe(30_000)
     await deleteAll(run(), slice, job)
     expect(await markDeleted(run(), guarded(slice, job))).toMatchObject({ state: 'DELETED' })
     const [row] = await db.outside.rows<{ rows: string }>(
@@ -50,8 +50,8 @@ describe('slices that touch in the index', () => {
       deleteAll(deleting, lower, old),
       registerAll(loading, { ...guarded(upper, fresh, 'b/2'), item: EVERYTHING }, bodies),
     ])
-    expect((await totalsOf(db.outside, lower)).rows).toBe(0)
-    expect((await totalsOf(db.outside, upper)).rows).toBe(80_000)
+    expect((await totalsOf(db.outside, { ...lower, slot: 0 })).rows).toBe(0)
+    expect((await totalsOf(db.outside, { ...upper, slot: 0 })).rows).toBe(80_000)
   })
 
   test('the last range of a slice, and the look whether it is empty, touch no row of the next one', async () => {
@@ -64,9 +64,9 @@ describe('slices that touch in the index', () => {
     const deleting = db.connect(8_000)
     const tx = await guardShared(await deleting.begin(), acquisitionOf(guarded(lower, job)), 'DELETING')
     const range = { number: 0, from_isrc: '', before_isrc: null, object_digest: null, row_count: 400 }
-    expect(await deleteRange(tx, lower, range)).toBe(400)
-    expect(await isSliceEmpty(tx, lower)).toBe(true)
-    expect(await deleteRange(tx, lower, range)).toBe(0)
+    expect(await deleteRange(tx, range)).toBe(400)
+    expect(await isSlotEmpty(tx)).toBe(true)
+    expect(await deleteRange(tx, range)).toBe(0)
     const locked = await deleting.rows<{ row: string }>(
       `select distinct substring_index(lock_data, ',', 1) as \`row\` from performance_schema.data_locks l
        join performance_schema.threads t on t.thread_id = l.thread_id

@@ -16,7 +16,14 @@ const { s3, put } = useBucket(BUCKET)
 const FIRST = expect.stringMatching(/^scheduled-[0-9a-f]{12}$/)
 
 const add = (code: string, active = true) =>
-  putDistributor(db.outside, { code, name: code, active, sumRule: 'at-most', partyScheme: 'opaque' })
+  putDistributor(db.outside, {
+    code,
+    name: code,
+    active,
+    sumRule: 'at-most',
+    partyScheme: 'opaque',
+    replaceMode: 'standby',
+  })
 
 beforeAll(async () => {
   await Promise.all([add('ARIA'), add('BALLAD'), add('CANTATA'), add('DUET'), add('ETUDE', false)])

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Guarded } from '../../../functions/contract/messages.ts'
+import { markRegistered } from '../../../functions/job/mark-registered.ts'
 import { openJob } from '../../../functions/job/open-job.ts'
 import type { TaskContext } from '../../../functions/job/task.ts'
-import { beginRegistering, markDeleted, markRegistered, planDelete } from '../../../functions/job/transitions.ts'
+import { beginRegistering, markDeleted, planDelete } from '../../../functions/job/transitions.ts'
 import { acquisitionOf, type ExclusiveTx, guardExclusive } from '../../../functions/store/job/guard.ts'
 import { exclusively } from '../../../functions/store/job/held.ts'
 import { progressOf } from '../../../functions/store/job/ledger.ts'
@@ -71,7 +72,7 @@ describe('a run whose job number and fence are another run’s too, as after a r
     const refused = registerAll(run(), { ...input, item: EVERYTHING }, bodies)
     await expect(refused).rejects.toMatchObject({ name: 'StaleFence' })
     expect(await progressOf(db.outside, job.id, 'register')).toMatchObject({ marked: 0 })
-    expect((await totalsOf(db.outside, slice)).rows).toBe(0)
+    expect((await totalsOf(db.outside, { ...slice, slot: 0 })).rows).toBe(0)
   })
 })
 

@@ -1,6 +1,7 @@
 import { readDeployment } from '../../../contract/deployment-env.ts'
 import type { InspectInput } from '../../../contract/operations.ts'
 import type { InspectReply } from '../../../contract/reports.ts'
+import { activeSet } from '../../../store/active-set.ts'
 import { auditLines } from '../../../store/audit.ts'
 import { allDistributors, findDistributor } from '../../../store/distributor.ts'
 import { reading } from '../../../store/mysql/transaction.ts'
@@ -39,7 +40,8 @@ export const inspect = async (
     case 'rows':
       return await reading(database, async (reader) => {
         const { id } = await findDistributor(reader, input.distributor)
-        return await totalsOf(reader, { ...input, distributorId: id })
+        const slice = { distributorId: id, month: input.month }
+        return await totalsOf(reader, { ...slice, slot: (await activeSet(reader, slice))?.slot ?? 0 })
       })
     case 'neighbours':
       return await reading(database, async (reader) => {

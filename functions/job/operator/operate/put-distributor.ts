@@ -18,15 +18,15 @@ export const putDistributor = async (
   input: Input<'put-distributor'>,
 ): Promise<DistributorLine> => {
   const { caller, why, mode, distributor: fields } = input
-  const { code: distributor, overClaim, ...others } = fields
-  const values = { ...others, ...(overClaim && { overClaim }) }
+  const { code: distributor, overClaim, replaceMode, ...others } = fields
+  const values = { ...others, ...(overClaim && { overClaim }), ...(replaceMode && { replaceMode }) }
   return await audited(database, async (tx) => {
     const before = mode === 'set' ? await setDistributor(tx, fields) : undefined
     if (mode === 'add') await addDistributor(tx, fields).catch(refused(distributor))
     const detail = { ...values, ...changesFrom(before, values) }
     const line = await writeAudit(tx, { caller, why, action: `${mode}-distributor`, distributor, detail })
-    const { id, overClaim: rule } = await findDistributor(tx, distributor)
-    return { line, result: { id, ...fields, overClaim: rule } }
+    const { id, ...written } = await findDistributor(tx, distributor)
+    return { line, result: { id, ...fields, overClaim: written.overClaim, replaceMode: written.replaceMode } }
   })
 }
 

@@ -11,22 +11,28 @@ create table if not exists distributor (
   over_claim   enum ('refuse', 'hold') not null default 'refuse',
   sum_rule     enum ('at-most', 'exact') not null,
   party_scheme enum ('opaque', 'ipi') not null,
+  -- standby: a job writes the slot that readers do not see. in-place: half the storage, and no month while a job runs.
+  replace_mode enum ('standby', 'in-place') not null default 'standby',
   created_at   timestamp(6) not null default current_timestamp(6),
   unique key distributor_code (code)
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_ai_ci;
 
--- The natural key is the clustered key: a slice is contiguous, ranges delete and load sequentially, and MySQL itself
--- refuses a duplicate. A surrogate key made deleting a slice several times slower.
+-- The natural key is the clustered key: a set is contiguous, ranges delete and load sequentially, and MySQL itself refuses a
+-- duplicate. A surrogate key made deleting a slice several times slower.
+-- A slice has two slots. The two border rows of a slot, below and above every track, end the locks of whoever reads between
+-- them, so that a reader never stops the other slot or the slice beside it.
 create table if not exists share_ratio (
   distributor_id   int unsigned not null,
   settlement_month date not null,
+  slot             tinyint unsigned not null,
   isrc             char(12) character set ascii collate ascii_bin not null,
   right_type       varchar(20) character set ascii collate ascii_bin not null,
   party_id         varchar(20) character set ascii collate ascii_bin not null,
   share            decimal(9, 6) not null,
-  primary key (distributor_id, settlement_month, isrc, right_type, party_id),
+  primary key (distributor_id, settlement_month, slot, isrc, right_type, party_id),
   constraint share_ratio_month check (dayofmonth(settlement_month) = 1),
-  constraint share_ratio_share check (share > 0 and share <= 100)
+  constraint share_ratio_slot check (slot in (0, 1)),
+  constraint share_ratio_share check ((isrc in ('', '[') and share = 0) or (isrc > '' and isrc < '[' and share > 0 and share <= 100))
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_ai_ci;
 
 -- One replacement of a slice, and the truth about how far it got.
@@ -35,6 +41,10 @@ create table if not exists job (
   distributor_id   int unsigned not null,
   settlement_month date not null,
   state            enum ('DELETING', 'DELETED', 'REGISTERING', 'REGISTERED') not null,
+  -- Where its set lies; decided when the job is opened, and kept by whoever takes it over.
+  slot             tinyint unsigned not null default 0,
+  -- The slot holds the wanted set already, from an earlier job: it is checked and shown, not registered again.
+  reuses_set       boolean not null default false,
   -- Issued by OpenJob, raised by HaltJob; a write that names an older one is refused.
   fence            int unsigned not null,
   -- Who may write: the lock token of the last OpenJob, which every guard compares. Null once the job is halted or
@@ -57,6 +67,9 @@ create table if not exists job (
   halted_at        timestamp(6) null,
   halt_error       varchar(100) null,
   halt_cause       varchar(2000) null,
+  -- Whose locks the switch waits for, and since when; cleared by the switch and by the next OpenJob.
+  waits_for        varchar(500) null,
+  waiting_since    timestamp(6) null,
   -- Set when another source closed this job before REGISTERED.
   closed_at        timestamp(6) null,
   created_at       timestamp(6) not null default current_timestamp(6),
@@ -64,6 +77,8 @@ create table if not exists job (
   deleted_at       timestamp(6) null,
   registering_at   timestamp(6) null,
   registered_at    timestamp(6) null,
+  -- When its set was taken from the readers, which a replacement by another set is not.
+  withdrawn_at     timestamp(6) null,
   open_slice       tinyint generated always as (if(state <> 'REGISTERED' and closed_at is null, 1, null)) stored,
   -- At most one open job per slice, even if the lock was lost.
   unique key job_open_slice (distributor_id, settlement_month, open_slice),
@@ -75,6 +90,17 @@ create table if not exists job (
   key job_open (open_slice),
   constraint job_distributor foreign key (distributor_id) references distributor (id),
   constraint job_month check (dayofmonth(settlement_month) = 1)
+) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_ai_ci;
+
+-- What readers see: one row for each slice that ever had a job, with the slot and the job of the set; both null where they
+-- see none. It is written where a set is shown or hidden, and nowhere else, so a reader who locks it delays nothing else.
+create table if not exists active_set (
+  distributor_id   int unsigned not null,
+  settlement_month date not null,
+  slot             tinyint unsigned null,
+  job_id           bigint unsigned null,
+  primary key (distributor_id, settlement_month),
+  constraint active_set_whole check ((slot is null) = (job_id is null))
 ) engine = InnoDB default character set utf8mb4 collate utf8mb4_0900_ai_ci;
 
 -- Executions that opened or want to open a job, and which of them may not any more. OpenJob writes its row in its own

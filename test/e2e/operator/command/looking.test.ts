@@ -109,6 +109,7 @@ describe('looking', () => {
       name: '아리아 뮤직',
       sumRule: 'exact',
       partyScheme: 'ipi',
+      replaceMode: 'standby',
     })
     const { stdout } = await operator.call('distributors')
     expect(stdout).toMatch(new RegExp(`^${code} +yes +exact +ipi +refuse +아리아 뮤직$`, 'm'))

@@ -42,7 +42,14 @@ describe('record', () => {
 describe('put-distributor', () => {
   test('adds one that was not there, changes one that was, and records what changed', async () => {
     const code = `P${Date.now().toString(36)}`
-    const fields = { code, name: '아리아', active: true, sumRule: 'exact', partyScheme: 'ipi' } as const
+    const fields = {
+      code,
+      name: '아리아',
+      active: true,
+      sumRule: 'exact',
+      partyScheme: 'ipi',
+      replaceMode: 'standby',
+    } as const
     const put = (mode: 'add' | 'set', change: object = {}) =>
       kim.act({ action: 'put-distributor', mode, distributor: { ...fields, ...change }, ...KIM })
     await expect(put('set')).rejects.toMatchObject({ name: 'UnknownDistributor' })

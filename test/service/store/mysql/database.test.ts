@@ -64,13 +64,13 @@ describe('a lost COMMIT reply', () => {
     let runs = 0
     await transaction(database, async () => {
       runs += 1
-      if ((await totalsOf(database, slice)).rows > 0) return
+      if ((await totalsOf(database, { ...slice, slot: 0 })).rows > 0) return
       await loadRows(database, slice, linesOf(0, 2))
     })
     await database.close()
     expect(cuts).toBe(1)
     expect(runs).toBe(2)
-    expect((await totalsOf(db.outside, slice)).rows).toBe(8)
+    expect((await totalsOf(db.outside, { ...slice, slot: 0 })).rows).toBe(8)
   })
 })
 
@@ -94,7 +94,7 @@ describe('a server that stops answering', () => {
     })
     await expect(late).rejects.toMatchObject({ name: 'OutOfTime' })
     await loadRows(db.outside, slice, linesOf(0, 2))
-    expect((await totalsOf(db.outside, slice)).rows).toBe(8)
+    expect((await totalsOf(db.outside, { ...slice, slot: 0 })).rows).toBe(8)
   })
 })
 
@@ -116,7 +116,7 @@ describe('reconnecting', () => {
       if (tries === 1) throw Object.assign(new Error('--read-only'), { errno: 1290 })
     })
     expect(tries).toBe(2)
-    expect((await totalsOf(db.outside, slice)).rows).toBe(8)
+    expect((await totalsOf(db.outside, { ...slice, slot: 0 })).rows).toBe(8)
   })
 
   test('a server that cannot be reached is named, with what to do', async () => {
@@ -140,13 +140,13 @@ describe('security and setting', () => {
       throw Object.assign(new Error('Loading local data is disabled'), { errno: 3948 })
     })
     await expect(refused).rejects.toMatchObject({ name: 'DatabaseMisconfigured' })
-    expect((await totalsOf(db.outside, slice)).rows).toBe(0)
+    expect((await totalsOf(db.outside, { ...slice, slot: 0 })).rows).toBe(0)
   })
 
   test('a value that does not fit is an error and never an adjusted value', async () => {
     const slice = await newSlice(db.outside)
     const insert = (share: string, party: string) =>
-      db.outside.change('insert into share_ratio values (?, ?, ?, ?, ?, ?)', [
+      db.outside.change('insert into share_ratio values (?, ?, 0, ?, ?, ?, ?)', [
         slice.distributorId,
         '2026-10-01',
         'KRA000000001',
@@ -158,7 +158,7 @@ describe('security and setting', () => {
     await expect(insert('0', 'P')).rejects.toThrow()
     await expect(insert('25', 'P'.repeat(21))).rejects.toThrow()
     await insert('25', '9007199254740993')
-    const [row] = await db.outside.rows('select party_id from share_ratio where distributor_id = ?', [
+    const [row] = await db.outside.rows(`select party_id from share_ratio where distributor_id = ? and isrc > ''`, [
       slice.distributorId,
     ])
     expect(row).toEqual({ party_id: '9007199254740993' })

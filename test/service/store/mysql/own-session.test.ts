@@ -82,7 +82,7 @@ test.each([
   await database.begin()
   await lose(database)
   await expect(loadRows(database, slice, linesOf(0, 1))).rejects.toMatchObject({ name: 'DatabaseUnreachable' })
-  expect((await totalsOf(db.outside, slice)).rows).toBe(0)
+  expect((await totalsOf(db.outside, { ...slice, slot: 0 })).rows).toBe(0)
   await database.rollback()
   await loadRows(database, slice, linesOf(0, 1))
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { LINE_BYTES_MAX, ROW_COLUMNS, ROW_ORDER, SLICE_COLUMNS } from '../../../../functions/contract/row-format.ts'
+import { LINE_BYTES_MAX, ROW_COLUMNS, ROW_ORDER, SLOT_COLUMNS } from '../../../../functions/contract/row-format.ts'
 import { useTestDatabase } from '../../../support/test-database.ts'
 
 /* The schema is SQL and the format is code: here they are compared, so that a column of the one is not forgotten in the other. */
@@ -16,11 +16,11 @@ const columnsOf = (table: string): Promise<Column[]> =>
 const namesOf = async (table: string): Promise<string[]> => (await columnsOf(table)).map(({ name }) => name)
 
 test('the table has the columns of a row behind those of its slice, in their order', async () => {
-  expect(await namesOf('share_ratio')).toEqual([...SLICE_COLUMNS, ...ROW_COLUMNS])
+  expect(await namesOf('share_ratio')).toEqual([...SLOT_COLUMNS, ...ROW_COLUMNS])
 })
 
 test('readers see the columns of a row behind those of its slice, in their order', async () => {
-  expect(await namesOf('settled_share_ratio')).toEqual(['distributor', ...SLICE_COLUMNS, ...ROW_COLUMNS])
+  expect(await namesOf('settled_share_ratio')).toEqual(['distributor', ...SLOT_COLUMNS, ...ROW_COLUMNS])
 })
 
 test('the table is in the order of its rows', async () => {

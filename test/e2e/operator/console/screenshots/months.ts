@@ -75,7 +75,7 @@ export const startDemo = async (newest: string): Promise<Demo> => {
   for (const [code, name] of DISTRIBUTORS)
     await operations.putDistributor(
       'add',
-      { code, name, active: true, sumRule: 'at-most', partyScheme: 'opaque' },
+      { code, name, active: true, sumRule: 'at-most', partyScheme: 'opaque', replaceMode: 'standby' },
       'new contract',
     )
   const smoke = (await operations.distributors()).find(({ code }) => code === 'SMOKE')
@@ -132,7 +132,7 @@ const halt = async (stack: Stack, operations: Operations, folder: string, slice:
     if (functionName !== 'RegisterChunk' || !isOf(event, slice)) return
     stopIntruding()
     await connection.query(
-      `insert into share_ratio select id, ?, 'ZZZ992600001', 'PERFORMANCE', 'KOMCA.0000001', 100
+      `insert into share_ratio select id, ?, 0, 'ZZZ992600001', 'PERFORMANCE', 'KOMCA.0000001', 100
        from distributor where code = ?`,
       [`${slice.month}-01`, slice.distributor],
     )
