@@ -75,6 +75,7 @@ export const createOperations = (env: OperationsEnvironment): Operations => {
     undo: (plan, options) => start(clients, plan, options),
     unlock: async (slice, tokenDigest, why) =>
       operate({ action: 'unlock', caller: await identity(), why, ...slice, tokenDigest }),
+    withdraw: async (job, why) => operate({ action: 'withdraw', caller: await identity(), why, job }),
     distributors: () => inspect({ question: 'distributors' }),
     putDistributor: async (mode, distributor, why) =>
       operate({ action: 'put-distributor', caller: await identity(), why, mode, distributor }),

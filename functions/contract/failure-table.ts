@@ -181,6 +181,7 @@ const ANSWERS = rows('terminal', {
   UnknownJob: { end: null, exit: 'NotFound', command: 'list', advice: 'See which slices have jobs' },
   NotLocked: { end: null, exit: 'NotFound', command: 'show', advice: 'See what there is of the slice' },
   NotOpen: { end: null, exit: 'NotFound', command: 'show', advice: 'See what there is of the slice' },
+  NotShown: { end: null, exit: 'NotFound', command: 'show', advice: 'See which set is read, and of which job' },
   LockChanged: { end: null, exit: 'Busy', command: 'show', advice: 'Look again before you unlock' },
   DistributorExists: { end: null, exit: 'Usage', command: 'setDistributor', advice: 'Change it instead of adding it' },
 })

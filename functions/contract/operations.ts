@@ -105,6 +105,8 @@ export const OperateInput = z.discriminatedUnion('action', [
     month: Month,
     tokenDigest: TokenDigest,
   }),
+  /** Takes the set of a slice's newest job from the readers, under the slice's lock; deletes no row: -> Withdrawn */
+  z.strictObject({ action: z.literal('withdraw'), caller: Caller, why: Why, job: z.int().min(1) }),
   /** Adds one that must not exist, or changes one that must: -> DistributorLine */
   z.strictObject({
     action: z.literal('put-distributor'),

@@ -3,7 +3,7 @@ import type { HeldRows } from './manifest.ts'
 import type { DistributorFields } from './operations.ts'
 import type { ProfileReport } from './profile-report.ts'
 import type { Neighbours, WarnedFile } from './warnings.ts'
-import type { EventType, JobState, SliceStatus } from './words.ts'
+import type { EventType, JobState, SliceName, SliceStatus, Slot } from './words.ts'
 
 /*
  * What Inspect and Operate answer to the requests of operations.ts. Every time is ISO 8601 in UTC with milliseconds; every
@@ -66,12 +66,17 @@ export type JobReport = {
   readonly source: { readonly digest: string; readonly rows: number; readonly shareSum: string }
   /** What was left out of its file; absent where nothing was. */
   readonly held?: HeldRows
+  /** Where its set lies; the job of the active slot is the one that readers see. */
+  readonly slot: Slot
+  /** Whose locks the switch to its set waits for, in a sentence; null where it does not wait. */
+  readonly waitsFor: string | null
   readonly at: {
     readonly created: string
     readonly opened: string
     readonly deleted: string | null
     readonly registering: string | null
     readonly registered: string | null
+    readonly withdrawn: string | null
     readonly closed: string | null
   }
   readonly halt: { readonly at: string; readonly error: string; readonly cause: string } | null
@@ -87,6 +92,8 @@ export type SliceReport = {
   readonly month: string
   /** Newest first, at most SLICE_JOBS_SHOWN; empty where the slice never had a job. */
   readonly jobs: readonly JobReport[]
+  /** The job, perhaps not among these, whose set readers see; null where they see none. */
+  readonly active: number | null
   /** The job, perhaps not among these, whose set an undo registers again; null where there is none. */
   readonly undo: UndoTarget | null
   /** `unreachable`: Valkey did not answer. */
@@ -104,6 +111,7 @@ const AUDIT_ACTIONS = [
   'undo',
   'stop',
   'unlock',
+  'withdraw',
   'add-distributor',
   'set-distributor',
   'set-profile',
@@ -141,6 +149,12 @@ export type Unlocked = {
   readonly holder: string
   /** False: the lock expired or changed hands in between. */
   readonly released: boolean
+}
+
+export type Withdrawn = SliceName & {
+  readonly job: number
+  /** False: it was withdrawn before, and nothing was changed. */
+  readonly withdrawn: boolean
 }
 
 export type OpenJobCheck = SliceLine & {
@@ -212,6 +226,7 @@ export type OperateReply = {
   readonly record: Recorded
   readonly stop: Stopped
   readonly unlock: Unlocked
+  readonly withdraw: Withdrawn
   readonly 'put-distributor': DistributorLine
   readonly 'set-profile': ProfileReport
 }

@@ -60,9 +60,11 @@ const unsettled = (slices: readonly SliceLine[]): string[] =>
   slices
     .filter(({ status }) => status !== 'settled')
     .map(({ distributor, month, job, state, status, rows, haltedAt, haltError, openedAt }) =>
-      status === 'halted'
-        ? `  ${distributor} ${month}: job ${job} halted in ${state} by ${haltError ?? '?'}, ${seoulTime(haltedAt ?? openedAt)}: sharelock show ${job}`
-        : `  ${distributor} ${month}: job ${job} in ${state} since ${seoulTime(openedAt)}, ${counted(rows, 'row')}: sharelock watch ${job}`,
+      status === 'withdrawn'
+        ? `  ${distributor} ${month}: the set of job ${job} is withdrawn: sharelock show ${job}`
+        : status === 'halted'
+          ? `  ${distributor} ${month}: job ${job} halted in ${state} by ${haltError ?? '?'}, ${seoulTime(haltedAt ?? openedAt)}: sharelock show ${job}`
+          : `  ${distributor} ${month}: job ${job} in ${state} since ${seoulTime(openedAt)}, ${counted(rows, 'row')}: sharelock watch ${job}`,
     )
 
 const warnedLine = (file: WarnedFile): string =>

@@ -17,6 +17,7 @@ import { addUndo } from './undo.ts'
 import { addUnlock } from './unlock.ts'
 import { addValidate } from './validate.ts'
 import { addWatch } from './watch.ts'
+import { addWithdraw } from './withdraw.ts'
 
 const exitCodes = (): string =>
   ['Exit codes:', ...table(EXIT_CODES.map(({ code, name, meaning }) => [`  ${code}`, name, meaning]))].join('\n')
@@ -40,7 +41,7 @@ export const buildProgram = (): Command => {
     .addHelpText('after', `\n${EXAMPLES}\n\n${exitCodes()}`)
   for (const add of [addValidate, addStart, addWatch, addList, addShow, addResume, addStop, addUndo, addUnlock])
     add(program)
-  for (const add of [addReport, addDistributors, addProfile, addDoctor, addAudit, addConsole]) add(program)
+  for (const add of [addWithdraw, addReport, addDistributors, addProfile, addDoctor, addAudit, addConsole]) add(program)
   throwErrors(program)
   return program
 }

@@ -31,6 +31,7 @@ const timesOf = ({ at }: JobReport): string => {
     ['DELETED', at.deleted],
     ['REGISTERING', at.registering],
     ['REGISTERED', at.registered],
+    ['withdrawn', at.withdrawn],
     ['closed', at.closed],
   ] as const
   return reached.flatMap(([state, time]) => (time === null ? [] : [`${state} ${seoulTime(time)}`])).join(', ')
@@ -56,6 +57,7 @@ export const jobLines = (out: Output, job: JobReport): string[] => [
       `${job.source.digest.slice(0, 12)}, ${counted(job.source.rows, 'row')}, sum ${job.source.shareSum}${job.isUndo ? ', an undo' : ''}`,
     ],
     ...(job.held === undefined ? [] : ([['held', heldText(job.held)]] as const)),
+    ...(job.waitsFor === null ? [] : ([['waits for', job.waitsFor]] as const)),
     ['execution', executionNameOf(job.execution)],
     ['started by', job.requestedBy],
     ...(job.halt === null

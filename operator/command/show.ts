@@ -40,6 +40,13 @@ const wayOn = (slice: SliceName, job: JobReport | undefined): string[] =>
     ? facts([['what to do', remedyText(remedyOf(job.halt.error, slice, true))]])
     : []
 
+/** Which set is read. */
+const readLine = ({ active, jobs }: SliceReport): string => {
+  if (active === null) return 'Readers see no set.'
+  const rows = jobs.find(({ job }) => job === active)?.source.rows
+  return `Readers see the set of job ${active}${rows === undefined ? '' : `, ${counted(rows, 'row')}`}.`
+}
+
 const reportLines = (
   out: Output,
   report: SliceReport,
@@ -52,6 +59,7 @@ const reportLines = (
   const none = job === undefined ? 'No job ever ran.' : `Job ${job} is too old to be shown in full.`
   return [
     `${sliceName(report)} (times of Seoul): ${lockText(lock)}`,
+    ...(jobs.length === 0 ? [] : [readLine(report)]),
     ...leftBehind(report, endOfHolder),
     ...(shown === undefined ? [none] : jobLines(out, shown)),
     ...wayOn(report, shown),

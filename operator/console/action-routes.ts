@@ -56,6 +56,16 @@ export const actionRoutes = (desk: Console): Hono<Env> => {
     }),
   )
 
+  app.post('/slices/:distributor/:month/withdraw', (c) =>
+    act(desk, c, 'withdraw', async (slice, fields) => {
+      const { words } = viewOf(desk, c)
+      if (fields.confirmation !== sliceName(slice))
+        throw new OperationError('Unconfirmed', words.mistyped(sliceName(slice)))
+      const { withdrawn } = await operations.withdraw(numberOf(fields.job), fields.why ?? '')
+      return { notice: withdrawn ? 'Withdrawn' : 'NotWithdrawn' }
+    }),
+  )
+
   app.post('/slices/:distributor/:month/undo', async (c) => {
     await ownFields(desk, c)
     const plan = await operations.planUndo(sliceOf(c.req.param('distributor'), c.req.param('month')))

@@ -49,6 +49,8 @@ const NOTICES = {
   Unlocked: 'noticeUnlocked',
   NotUnlocked: 'noticeNotUnlocked',
   Undone: 'noticeUndone',
+  Withdrawn: 'noticeWithdrawn',
+  NotWithdrawn: 'noticeNotWithdrawn',
 } as const satisfies Record<string, keyof Words>
 
 const noticeOf = (words: Words, name: string | undefined): string | null =>

@@ -9,6 +9,7 @@ import type {
   SliceReport,
   Stopped,
   Unlocked,
+  Withdrawn,
 } from '../../functions/contract/reports.ts'
 import type { WarnedFile } from '../../functions/contract/warnings.ts'
 import type { SliceName } from '../../functions/contract/words.ts'
@@ -68,6 +69,8 @@ export type Operations = {
   readonly planUndo: (slice: SliceName) => Promise<StartPlan>
   readonly undo: (plan: StartPlan, options: StartOptions) => Promise<Started>
   readonly unlock: (slice: SliceName, tokenDigest: string, why: string) => Promise<Unlocked>
+  /** Takes a job's set, which readers see, from them. No row is deleted: `undo` shows it again. */
+  readonly withdraw: (job: number, why: string) => Promise<Withdrawn>
   readonly distributors: () => Promise<readonly DistributorLine[]>
   readonly putDistributor: (
     mode: 'add' | 'set',

@@ -74,12 +74,15 @@ export const jobReport = (job: JobRow, phases: readonly PhaseRow[]): JobReport =
   requestedBy: job.requested_by,
   isUndo: job.is_undo === 1,
   source: { digest: job.source_digest, rows: job.source_rows, shareSum: job.source_share_sum },
+  slot: job.slot,
+  waitsFor: job.waits_for,
   at: {
     created: isoTime(job.created_at),
     opened: isoTime(job.opened_at),
     deleted: isoTimeOrNull(job.deleted_at),
     registering: isoTimeOrNull(job.registering_at),
     registered: isoTimeOrNull(job.registered_at),
+    withdrawn: isoTimeOrNull(job.withdrawn_at),
     closed: isoTimeOrNull(job.closed_at),
   },
   halt:

@@ -7,16 +7,21 @@ import { rowsDone } from '../parts/rows-done.ts'
 import { banner, csrfField, type Page, type View } from './layout.ts'
 import { remaining } from './lock.ts'
 
-export const ACTIONS = ['resume', 'stop', 'unlock'] as const
+export const ACTIONS = ['resume', 'stop', 'unlock', 'withdraw'] as const
 export type Action = (typeof ACTIONS)[number]
 
 /** What is about to be done, in a sentence, and the form that does it. `problem`: why the form came back. */
 export const askPage = (view: View, action: Action, report: SliceReport, problem: string | null): Page => {
   const { words } = view
   const slice = sliceName(report)
-  const titles = { resume: words.resumeAsk(slice), stop: words.stopAsk(slice), unlock: words.unlockAsk(slice) }
+  const titles = {
+    resume: words.resumeAsk(slice),
+    stop: words.stopAsk(slice),
+    unlock: words.unlockAsk(slice),
+    withdraw: words.withdrawAsk(slice),
+  }
   const at = `/slices/${report.distributor}/${report.month}`
-  const asked = { resume, stop, unlock }[action](view, report)
+  const asked = { resume, stop, unlock, withdraw }[action](view, report)
   return {
     title: titles[action],
     refreshMs: null,
@@ -50,7 +55,19 @@ const resume = ({ words }: View, { jobs: [job] }: SliceReport): Html | null => {
 
 const stop = ({ words }: View): Html => html`<p>${words.stopWhat}</p>`
 
-const unlock = ({ words }: View, report: SliceReport): Html | null => {
+const withdraw = (view: View, report: SliceReport): Html | null => {
+  const { words } = view
+  if (report.active === null) return null
+  return html`<p>${words.withdrawWhat(report.active)}</p>
+    <input type="hidden" name="job" value="${report.active}">
+    ${typed(view, report)}`
+}
+
+const typed = ({ words }: View, report: SliceReport): Html =>
+  html`<label class="field">${words.typeToConfirm(sliceName(report))}<input name="confirmation" required autocomplete="off"></label>`
+
+const unlock = (view: View, report: SliceReport): Html | null => {
+  const { words } = view
   if (report.lock === null || report.lock === 'unreachable') return null
   const lock: LockReport = report.lock
   return html`<p>${words.unlockWhat}</p>
@@ -60,5 +77,5 @@ const unlock = ({ words }: View, report: SliceReport): Html | null => {
       <dt>${words.tokenDigest}</dt><dd><code>${lock.tokenDigest}</code></dd>
     </dl>
     <input type="hidden" name="tokenDigest" value="${lock.tokenDigest}">
-    <label class="field">${words.typeToConfirm(sliceName(report))}<input name="confirmation" required autocomplete="off"></label>`
+    ${typed(view, report)}`
 }

@@ -34,6 +34,7 @@ export const slicePage = (view: View, slice: SliceView): Page => {
         <h1>${name} <span class="range">${distributor} ${month}</span></h1>
         <p id="status" role="status">${job === null ? '' : html`${badge(words, job.status)} ${job.state}`}</p>
       </div>
+      ${job === null ? '' : html`<p id="active">${words.readersSee(report.active)}</p>`}
       ${outcome(words, slice)}
       ${actions(view, slice)}
       ${job === null ? html`<p class="empty">${words.noJobYet}</p>` : jobPanel(words, slice, job)}
@@ -120,6 +121,7 @@ const factsPanel = (words: Words, job: JobReport): Html => {
       ${job.held === undefined ? '' : fact(words.held, words.heldRows(count(job.held.rows), count(job.held.tracks), job.held.shareSum))}
       ${fact(words.requestedBy, caller(job.requestedBy))}
       ${fact(words.execution, html`<code title="${job.execution}">${executionNameOf(job.execution)}</code>`)}
+      ${job.waitsFor === null ? '' : fact(words.waitsFor, job.waitsFor)}
       ${fact(words.fence, count(job.fence))}
     </dl>
   </section>`

@@ -88,6 +88,8 @@ export const en = {
   shareSum: 'Sum of shares',
   requestedBy: 'Requested by',
   execution: 'Execution',
+  readersSee: (job: number | null) => (job === null ? 'Readers see no set.' : `Readers see the set of job ${job}.`),
+  waitsFor: 'Waits for',
   fence: 'Fence',
   isUndo: 'undo',
   failure: 'Why it stopped',
@@ -119,6 +121,7 @@ export const en = {
   stop: 'Stop',
   undo: 'Undo',
   unlock: 'Unlock',
+  withdraw: 'Withdraw',
   resumeAsk: (slice: string) => `Resume ${slice}?`,
   resumeWhat: (job: number, state: string, done: string) =>
     `Job ${job} halted in ${state} with ${done} done. It goes on from there, with the same source.`,
@@ -128,6 +131,9 @@ export const en = {
   unlockAsk: (slice: string) => `Unlock ${slice}?`,
   unlockWhat:
     'First the open job is halted, so that its run can write nothing more. Then this lock is deleted, and no other. Do this only when you know that the holder is gone.',
+  withdrawAsk: (slice: string) => `Withdraw ${slice}?`,
+  withdrawWhat: (job: number) =>
+    `Readers see the set of job ${job}. From then on they see none. No row is deleted: an undo shows the set again. Do this when the set belongs to another month or distributor; where an earlier set should be read instead, use Undo.`,
   notNow: 'There is nothing left to do here: the month has changed in the meantime.',
   reason: 'Why (for the audit trail)',
   typeWithOption: 'Needed if you tick one of the boxes',
@@ -193,6 +199,8 @@ export const en = {
   noticeEnded: 'The run was ended before it had opened a job. Nothing was changed.',
   noticeNotStopped: 'There was nothing to stop: the job had already ended or halted.',
   noticeUnlocked: 'Unlocked.',
+  noticeWithdrawn: 'Withdrawn. Readers see no set of this month; an undo shows it again.',
+  noticeNotWithdrawn: 'The set had been withdrawn before. An undo shows it again.',
   noticeNotUnlocked: 'In the meantime the lock expired, or another run took it. It was left alone.',
   noticeUndone: 'The undo has started.',
   // --- problems

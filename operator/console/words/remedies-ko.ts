@@ -50,6 +50,7 @@ const ADVICE_KO: Readonly<Record<FailureName | EndName, string>> = {
   UnknownJob: '작업이 있는 정산월의 목록을 확인해 주십시오',
   NotLocked: SHOW,
   NotOpen: SHOW,
+  NotShown: '지금 조회되는 세트와 그 작업을 확인해 주십시오',
   LockChanged: '잠금을 해제하기 전에 다시 확인해 주십시오',
   DistributorExists: '추가하지 말고 기존 유통사를 변경해 주십시오',
   ExecutionABORTED: '누군가 실행을 중지했습니다. 준비되면 계속 진행해 주십시오',

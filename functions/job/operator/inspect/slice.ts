@@ -2,6 +2,7 @@ import { Failure } from '../../../contract/failures.ts'
 import type { SliceReport } from '../../../contract/reports.ts'
 import { SLICE_AUDIT_SHOWN, SLICE_JOBS_SHOWN } from '../../../contract/support-limits.ts'
 import type { Slice } from '../../../contract/words.ts'
+import { activeSet } from '../../../store/active-set.ts'
 import { auditLines } from '../../../store/audit.ts'
 import { findDistributor } from '../../../store/distributor.ts'
 import { heldOf } from '../../../store/held-set.ts'
@@ -30,6 +31,7 @@ export const sliceReport = async (
     const jobs = await jobsOfSlice(reader, slice, SLICE_JOBS_SHOWN)
     const digests = [...new Set(jobs.map((job) => job.source_digest))]
     const held = await heldOf(reader, digests)
+    const active = await activeSet(reader, slice)
     const target = await undoTarget(reader, slice)
     const phases = await phasesOf(
       reader,
@@ -42,6 +44,7 @@ export const sliceReport = async (
         const left = held.get(job.source_digest)
         return { ...jobReport(job, phases), ...(left && { held: left }) }
       }),
+      active: active?.job ?? null,
       undo: target === undefined ? null : { job: target.id, digest: target.source_digest },
       lock: locks === null ? 'unreachable' : lockReport(locks[0], jobs),
       audit: await auditLines(reader, { distributor, month, limit: SLICE_AUDIT_SHOWN }),

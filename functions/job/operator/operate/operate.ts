@@ -6,6 +6,7 @@ import { record } from './record.ts'
 import { setProfile } from './set-profile.ts'
 import { stop } from './stop.ts'
 import { unlock } from './unlock.ts'
+import { withdraw } from './withdraw.ts'
 
 /** Does one action of contract/operations.ts. */
 export const operate = async (
@@ -20,6 +21,8 @@ export const operate = async (
       return await stop(context, input)
     case 'unlock':
       return await unlock(context, input)
+    case 'withdraw':
+      return await withdraw(context, input)
     case 'put-distributor':
       return await putDistributor(context, input)
     case 'set-profile':

@@ -20,8 +20,10 @@ const job = (number: number, change: Partial<JobReport> = {}): JobReport => ({
   execution: `arn:aws:states:r:1:execution:M:run-${number}`,
   requestedBy: 'kim',
   isUndo: false,
+  slot: 0,
+  waitsFor: null,
   source: { digest: String(number).repeat(64), rows: 10, shareSum: '100.000000' },
-  at: { created: '', opened: '', deleted: null, registering: null, registered: null, closed: null },
+  at: { created: '', opened: '', deleted: null, registering: null, registered: null, withdrawn: null, closed: null },
   halt: null,
   delete: { chunks: 0, marked: 0, rows: 0, rowsMarked: 0, lastMarkedAt: null, map: '' },
   register: { chunks: 0, marked: 0, rows: 0, rowsMarked: 0, lastMarkedAt: null, map: '' },
@@ -29,7 +31,14 @@ const job = (number: number, change: Partial<JobReport> = {}): JobReport => ({
 })
 const halted = (number: number, change: Partial<JobReport> = {}): JobReport =>
   job(number, { state: 'DELETING', status: 'halted', ...change })
-const report = (...jobs: JobReport[]): SliceReport => ({ ...SLICE, jobs, undo: null, lock: null, audit: [] })
+const report = (...jobs: JobReport[]): SliceReport => ({
+  ...SLICE,
+  jobs,
+  active: null,
+  undo: null,
+  lock: null,
+  audit: [],
+})
 
 describe('names', () => {
   test("an execution's name is the same for the same source and number, and another for any other", () => {

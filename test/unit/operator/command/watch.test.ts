@@ -33,9 +33,11 @@ const jobOf = (rowsMarked: number): JobReport => ({
     execution: ARN,
     requestedBy: 'kim',
     isUndo: false,
+    slot: 0,
+    waitsFor: null,
   },
   source: { digest: 'a'.repeat(64), rows: 1_000, shareSum: '1.000000' },
-  at: { created: '', opened: '', deleted: null, registering: null, registered: null, closed: null },
+  at: { created: '', opened: '', deleted: null, registering: null, registered: null, withdrawn: null, closed: null },
   halt: null,
   delete: phase(1_000),
   register: phase(rowsMarked),
@@ -63,7 +65,14 @@ const clientsOf = (answers: Answer[], reports: (SliceReport | Error)[]): Clients
   return { sfn: { send }, inspect } as unknown as Clients
 }
 
-const report = (...jobs: JobReport[]): SliceReport => ({ ...SLICE, jobs, undo: null, lock: null, audit: [] })
+const report = (...jobs: JobReport[]): SliceReport => ({
+  ...SLICE,
+  jobs,
+  active: null,
+  undo: null,
+  lock: null,
+  audit: [],
+})
 const outage = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
 
 const look = (clients: Clients): Promise<Progress> => lookAt(clients, ARN, new Speeds())
