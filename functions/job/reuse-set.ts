@@ -22,18 +22,20 @@ export const reuseSet = async (context: TaskContext, input: Guarded): Promise<Jo
   const { database, s3, env } = context
   await verifyLock(context, input)
   const by = acquisitionOf(input)
+  // Not told to reuse any more: the machine would come back here for ever.
+  const shown: JobMessage = { ...input.job, state: 'REGISTERED', reusesSet: false }
   const job = await statement(database, (reader) => requireOurs(reader, by, 'DELETING', 'REGISTERED'))
   const manifest = await readManifest(s3, env.BUCKET, job.source_digest)
   const comparison = await reading(database, (reader) => compareSet(reader, job, manifest))
   return await untilShown(context, input, 'DELETING', () =>
     exclusively(database, by.id, async (held) => {
       const guarded = await guardExclusive(held, by, 'DELETING', 'REGISTERED')
-      if (guarded.state === 'REGISTERED') return { ...input.job, state: 'REGISTERED' }
+      if (guarded.state === 'REGISTERED') return shown
       // A first run of this task found the set damaged; its reply was lost, and rows may be gone since.
       if (guarded.job.reuses_set === 0) return { ...input.job, reusesSet: false }
       if (comparison.difference === null) {
         await finishJob(context, input, guarded, comparison)
-        return { ...input.job, state: 'REGISTERED' }
+        return shown
       }
       const active = await activeSet(guarded, guarded.slotKey)
       if (active?.slot === guarded.slotKey.slot) throw mismatch(input, 'DELETING', comparison.difference)

@@ -136,7 +136,7 @@ export const WAITS: readonly (readonly [name: string, stick: (first: Registering
   ['connecting', atConnect],
   ['setting its session', atSession],
   ['pinging', atPing],
-  ['reading its job', () => atStatement(/^select .* from job where/, 'before')],
+  ['reading its job', () => atStatement(/^select .* from job j\s+where/s, 'before')],
   ['reading its ledger', () => atStatement(/from job_chunk/, 'after')],
   ['a request to S3', () => http.hold({ path: /000000\.tsv/, part: 'request' })],
   ['the body of an object', () => http.hold({ path: /000000\.tsv/, part: 'body' })],

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { holdTask } from '../../support/faults.ts'
 import { expectSettled, expectUntouched, fingerprintOf, jobsOf, settledRowsOf } from '../../support/invariants.ts'
+import { replaceInPlace } from '../../support/replace-mode.ts'
 import { shareFile } from '../../support/share-file.ts'
 import { useStack } from '../../support/stack.ts'
 
@@ -112,8 +113,24 @@ test('a file that is overwritten during the run changes nothing: what was valida
   await expectSettled(on(), slice, SMALL)
 })
 
-test('while a month is replaced its readers see no row of it, and are told why', async () => {
+test('while a month is replaced its readers see the set before, and then the new one', async () => {
   const slice = await on().newSlice()
+  await on().run({ ...slice, source: await on().upload(OTHER) })
+  const atChunk = holdTask(on(), 'RegisterChunk', slice, { skip: 1 })
+  const arn = await on().start({ ...slice, source: await on().stage(SMALL, 20) })
+  await atChunk.reached
+  expect(await settledRowsOf(on(), slice)).toBe(OTHER.rows)
+  await on().rows('call require_settled_slice(?, ?)', [slice.distributor, slice.month])
+  const status = 'select status from slice_status where distributor = ?'
+  expect(await on().rows(status, [slice.distributor])).toEqual([{ status: 'settled, a new set is being registered' }])
+  atChunk.release()
+  expect(await on().ended(arn)).toMatchObject({ status: 'SUCCEEDED' })
+  await expectSettled(on(), slice, SMALL)
+})
+
+test('while a month is replaced in place its readers see no row of it, and are told why', async () => {
+  const slice = await on().newSlice()
+  await replaceInPlace(on(), slice)
   await on().run({ ...slice, source: await on().upload(OTHER) })
   const atChunk = holdTask(on(), 'RegisterChunk', slice, { skip: 1 })
   const arn = await on().start({ ...slice, source: await on().stage(SMALL, 20) })
@@ -147,6 +164,7 @@ test('ids beyond the integers of a double and shares of six decimals arrive digi
 
 test('an undo that was stopped half way is resumed by the same request, and goes back to the same set', async () => {
   const slice = await on().newSlice()
+  await replaceInPlace(on(), slice)
   const first = await on().run({ ...slice, source: await on().upload(SMALL) })
   await on().run({ ...slice, source: await on().upload(OTHER) })
   const atChunk = holdTask(on(), 'RegisterChunk', slice)

@@ -2,6 +2,7 @@ import { DeleteObjectCommand } from '@aws-sdk/client-s3'
 import { expect, test } from 'vitest'
 import { beforeTask } from '../../support/faults.ts'
 import { expectHalted, expectSettled, fingerprintOf, jobsOf } from '../../support/invariants.ts'
+import { replaceInPlace } from '../../support/replace-mode.ts'
 import { shareFile } from '../../support/share-file.ts'
 import { useStack } from '../../support/stack.ts'
 import type { TestSlice } from '../../support/test-stack.ts'
@@ -32,9 +33,10 @@ const DAMAGE: [string, (key: string) => Promise<unknown>][] = [
   ['changed', change],
 ]
 
-/** OLD and then NEW are registered. */
-const settled = async (): Promise<{ slice: TestSlice; old: string; now: string }> => {
+/** OLD and then NEW are registered. In place: no slot keeps OLD, so an undo registers it anew. */
+const settled = async (how?: 'in place'): Promise<{ slice: TestSlice; old: string; now: string }> => {
   const slice = await on().newSlice()
+  if (how === 'in place') await replaceInPlace(on(), slice)
   const digests: string[] = []
   for (const file of [OLD, NEW]) {
     const { output } = await on().run({ ...slice, source: await on().upload(file) })
@@ -79,7 +81,7 @@ test.each(DAMAGE)(
 )
 
 test('an object that goes after it was read, and before the first delete, halts the job with nothing deleted', async () => {
-  const { slice, old } = await settled()
+  const { slice, old } = await settled('in place')
   beforeTask(on(), 'PlanDelete', slice, async () => void (await remove(keyOf(old))))
   const before = await fingerprintOf(on(), slice)
   const end = await on().run({ ...slice, source: { undo: true } })
@@ -100,7 +102,7 @@ test.each([
   ['BeginRegistering', 'DELETED'],
   ['RegisterChunk', 'REGISTERING'],
 ])('an object that goes before %s halts the job, and the same file goes on with it', async (task, _) => {
-  const { slice, old } = await settled()
+  const { slice, old } = await settled('in place')
   beforeTask(on(), task, slice, async () => void (await remove(keyOf(old))))
   expect(await on().run({ ...slice, source: { undo: true } })).toMatchObject({ error: 'StagedSourceDamaged' })
   const { id } = await expectHalted(on(), slice, 'REGISTERING', 'StagedSourceDamaged')
@@ -111,7 +113,7 @@ test.each([
 })
 
 test('a manifest that goes before its chunks are planned halts the job in DELETED, and the same file goes on with it', async () => {
-  const { slice, old } = await settled()
+  const { slice, old } = await settled('in place')
   const manifest = `staged/${old}/manifest.json`
   beforeTask(on(), 'BeginRegistering', slice, async () => void (await remove(manifest)))
   expect(await on().run({ ...slice, source: { undo: true } })).toMatchObject({ error: 'StagedSourceDamaged' })

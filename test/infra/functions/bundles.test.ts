@@ -73,11 +73,13 @@ describe('the production bundles', () => {
     expect(throws('acquire-lock', 'LockAwaited')).toBe(true)
     for (const file of ['delete-chunk', 'register-chunk'])
       for (const name of [
-        ...failuresOf('transient').filter((name) => FAILURES[name].store !== 's3'),
+        ...failuresOf('transient').filter((name) => FAILURES[name].store !== 's3' && name !== 'ReadersInTheWay'),
         'LockLost',
         'StaleFence',
       ])
         expect(throws(file, name), `${name} in ${file}`).toBe(true)
+    for (const file of ['open-job', 'mark-registered', 'reuse-set', 'operate'])
+      expect(throws(file, 'ReadersInTheWay'), file).toBe(true)
     expect(throws('mark-deleted', 'SliceNotEmpty')).toBe(true)
     expect(throws('open-job', 'JobOpenError')).toBe(true)
     expect(throws('open-job', 'Superseded')).toBe(true)

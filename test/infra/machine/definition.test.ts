@@ -89,14 +89,17 @@ describe('every task', () => {
   })
 
   test.each(TASK_NAMES)('%s is retried for each transient failure, throttling and sleeping interfaces', (task) => {
-    expect(retried(task)).toEqual(expect.arrayContaining([...failuresOf('transient'), ...LAMBDA_ERRORS]))
+    // Readers are in the way of the tasks that switch, which count their own patience, and of OpenJob in mode in-place.
+    const retriable = failuresOf('transient').filter((name) => name !== 'ReadersInTheWay')
+    expect(retried(task).includes('ReadersInTheWay')).toBe(['OpenJob', 'HaltJob'].includes(task))
+    expect(retried(task)).toEqual(expect.arrayContaining([...retriable, ...LAMBDA_ERRORS]))
     expect(retried(task)).toEqual(expect.arrayContaining(['Lambda.Unknown', 'States.Timeout']))
   })
 
   test('a chunk loop that ran out of time goes on at once, every other task a few times after a while', () => {
     for (const task of TASK_NAMES) {
       const retrier = retriersOf(task).find(({ ErrorEquals }) => ErrorEquals.includes('OutOfTime'))
-      const isLoop = ['DeleteChunk', 'RegisterChunk'].includes(task)
+      const isLoop = ['DeleteChunk', 'RegisterChunk', 'ReuseSet', 'MarkRegistered'].includes(task)
       expect(retrier?.IntervalSeconds).toBe(isLoop ? 1 : 5)
       if (!isLoop && task !== 'HaltJob') expect(retrier?.MaxAttempts).toBeLessThanOrEqual(3)
     }

@@ -11,20 +11,18 @@ import { transaction } from '../../../functions/store/mysql/transaction.ts'
 import { loadChunk, totalsOf } from '../../../functions/store/share-ratio.ts'
 import { EVERYTHING, registerAll } from '../../support/chunk-work.ts'
 import { loadRows, planChunks } from '../../support/rows.ts'
-import { guarded, headOf, opening, stagedOf, testContext } from '../../support/test-context.ts'
-import { linesOf, newSlice, useTestDatabase } from '../../support/test-database.ts'
+import { useStagedJobs } from '../../support/staged-jobs.ts'
+import { guarded, headOf, opening, stagedOf } from '../../support/test-context.ts'
+import { linesOf, newSlice } from '../../support/test-database.ts'
 
-const db = useTestDatabase('chunks')
-const run = () => testContext(db.connect())
-const digest = 'a'.repeat(64)
-const chunkOf = (number: number, rows: number) => ({ number, rows, bytes: 1, digest, firstIsrc: 'A', lastIsrc: 'B' })
+const { db, run, staged } = useStagedJobs('chunks')
 
 /** A job in REGISTERING with two chunks of eight rows in its ledger. */
 const registering = async (slice: Slice) => {
-  const staged = stagedOf('a', 16, '400.000000')
-  const job = await openJob(run(), opening(slice, 'a/1', null, { staged }))
+  const { manifest, message } = await staged('a', 2)
+  const job = await openJob(run(), opening(slice, 'a/1', null, { staged: message }))
   await db.outside.change(`update job set state = 'REGISTERING' where id = ?`, [job.id])
-  await planChunks(db.outside, job.id, [chunkOf(0, 8), chunkOf(1, 8)])
+  await planChunks(db.outside, job.id, manifest.chunks)
   const input: ChunkInput = { ...guarded(slice, job), item: EVERYTHING }
   return { job, input, bodies: [linesOf(0, 2), linesOf(2, 2)] }
 }

@@ -90,6 +90,7 @@ describe('REGISTERED', () => {
     const begin = by.database.begin.bind(by.database)
     vi.spyOn(by.database, 'begin').mockImplementationOnce(async (patienceS) => {
       await setState(job.id, 'REGISTERING')
+      await db.outside.change('update active_set set slot = null, job_id = null where job_id = ?', [job.id])
       return await begin(patienceS)
     })
     expect(await markRegistered(by, input)).toMatchObject({ state: 'REGISTERED' })

@@ -76,7 +76,8 @@ describe('an open job', () => {
     await setState(first.id, 'REGISTERING')
     await halt(slice, 'a/1', first)
     const second = await openJob(run(), opening(slice, 'b/2', { job: first.id, fence: 2 }))
-    expect(second).toEqual({ id: first.id, fence: 3, state: 'REGISTERING', outcome: 'taken over' })
+    const taken = { id: first.id, fence: 3, state: 'REGISTERING', outcome: 'taken over', reusesSet: false }
+    expect(second).toEqual(taken)
     expect(await readJob(db.outside, first.id)).toMatchObject({ halted_at: null, halt_error: null, lock_token: 'b/2' })
   })
 

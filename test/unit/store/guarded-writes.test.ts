@@ -78,7 +78,7 @@ const REFUSED = [
   `markState(deleting, 'DELETED')`,
   `markState(held, 'DELETED')`,
   `markState(heldDeleting, 'REGISTERING')`,
-  `markState(heldDeleting, 'REGISTERED')`,
+  `markState(heldDeleted, 'REGISTERED')`,
   `markState(heldDeleted, 'DELETED')`,
   `markState(heldRegistering, 'REGISTERING')`,
   `markState(heldEither, 'DELETED')`,

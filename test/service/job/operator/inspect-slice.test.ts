@@ -11,13 +11,16 @@ describe('a slice', () => {
     const slice = await registered()
     const [job] = await jobsOf(on(), slice)
     const { jobs, ...rest } = await kim().ask({ question: 'slice', ...slice })
-    expect(rest).toEqual({ ...slice, undo: null, lock: null, audit: [] })
+    expect(rest).toEqual({ ...slice, active: job?.id, undo: null, lock: null, audit: [] })
     expect(jobs).toEqual([
       {
         ...{ job: job?.id, state: 'REGISTERED', status: 'settled', fence: 1, execution: job?.execution },
-        ...{ requestedBy: 'lee', isUndo: false, halt: null },
+        ...{ requestedBy: 'lee', isUndo: false, slot: 0, waitsFor: null, halt: null },
         source: { digest: job?.source_digest, rows: FILE.rows, shareSum: expect.stringMatching(/^\d+\.\d{6}$/) },
-        at: { created: TIME, opened: TIME, deleted: TIME, registering: TIME, registered: TIME, closed: null },
+        at: {
+          ...{ created: TIME, opened: TIME, deleted: TIME, registering: TIME, registered: TIME },
+          ...{ withdrawn: null, closed: null },
+        },
         delete: { chunks: 1, marked: 1, rows: OLD.rows, rowsMarked: OLD.rows, lastMarkedAt: TIME, map: '#' },
         register: { chunks: 4, marked: 4, rows: FILE.rows, rowsMarked: FILE.rows, lastMarkedAt: TIME, map: '####' },
       },
@@ -69,6 +72,7 @@ describe('a slice', () => {
     expect(await kim().ask({ question: 'slice', ...slice })).toEqual({
       ...slice,
       jobs: [],
+      active: null,
       undo: null,
       lock: null,
       audit: [],

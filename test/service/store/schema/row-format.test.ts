@@ -19,8 +19,13 @@ test('the table has the columns of a row behind those of its slice, in their ord
   expect(await namesOf('share_ratio')).toEqual([...SLOT_COLUMNS, ...ROW_COLUMNS])
 })
 
-test('readers see the columns of a row behind those of its slice, in their order', async () => {
-  expect(await namesOf('settled_share_ratio')).toEqual(['distributor', ...SLOT_COLUMNS, ...ROW_COLUMNS])
+test('readers see the columns of a row behind those of its slice and the job of its set, in their order', async () => {
+  expect(await namesOf('settled_share_ratio')).toEqual([
+    'distributor',
+    ...SLOT_COLUMNS.slice(0, 2),
+    'job_id',
+    ...ROW_COLUMNS,
+  ])
 })
 
 test('the table is in the order of its rows', async () => {
