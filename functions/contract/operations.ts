@@ -32,8 +32,10 @@ export const InspectInput = z.discriminatedUnion('question', [
   z.strictObject({ question: z.literal('slice'), distributor: DistributorCode, month: Month }),
   /** The slice of a job: -> SliceReport */
   z.strictObject({ question: z.literal('job'), job: z.int().min(1) }),
-  /** Counts and sums the rows of a slice, which reads all of them: -> SliceRows */
+  /** Counts and sums the rows that readers see of a slice, which reads all of them: -> SliceRows */
   z.strictObject({ question: z.literal('rows'), distributor: DistributorCode, month: Month }),
+  /** Compares every column of the set that readers see with what was registered: -> SetReport; null where they see none */
+  z.strictObject({ question: z.literal('set'), distributor: DistributorCode, month: Month }),
   /** What the distributor's other months tell of a set of rows: -> Neighbours */
   z.strictObject({ question: z.literal('neighbours'), distributor: DistributorCode, month: Month, digest: Digest }),
   /** -> DistributorLine[] */

@@ -1,9 +1,6 @@
-import type { DatabaseFacts } from './database-needs.ts'
 import type { HeldRows } from './manifest.ts'
 import type { DistributorFields } from './operations.ts'
-import type { ProfileReport } from './profile-report.ts'
-import type { Neighbours, WarnedFile } from './warnings.ts'
-import type { EventType, JobState, SliceName, SliceStatus, Slot } from './words.ts'
+import type { JobState, SliceName, SliceStatus, Slot } from './words.ts'
 
 /*
  * What Inspect and Operate answer to the requests of operations.ts. Every time is ISO 8601 in UTC with milliseconds; every
@@ -101,7 +98,13 @@ export type SliceReport = {
   readonly audit: readonly AuditLine[]
 }
 
-type SliceRows = { readonly rows: number; readonly shareSum: string }
+export type SliceRows = { readonly rows: number; readonly shareSum: string }
+
+export type SetReport = SliceRows & {
+  readonly job: number
+  /** What differs first from the staged source, as the end of a sentence; null where every column of every row is equal. */
+  readonly difference: string | null
+}
 
 export type DistributorLine = DistributorFields & { readonly id: number }
 
@@ -155,78 +158,4 @@ export type Withdrawn = SliceName & {
   readonly job: number
   /** False: it was withdrawn before, and nothing was changed. */
   readonly withdrawn: boolean
-}
-
-export type OpenJobCheck = SliceLine & {
-  /** Seconds since its last transition or mark. */
-  readonly quietS: number
-  readonly lock: LockReport | null | 'unreachable'
-}
-
-/** An event that was set aside: whose it is, what the topic said last, and when it is tried again. */
-export type RefusedEvent = {
-  readonly event: string
-  readonly type: EventType
-  readonly job: number
-  readonly distributor: string
-  readonly month: string
-  readonly attempts: number
-  readonly error: string
-  readonly nextTryAt: string
-}
-
-export type Checks = {
-  readonly database: {
-    readonly facts: DatabaseFacts
-    /** Triggers and foreign keys that other programs have on the rows of a month. */
-    readonly foreignRules: readonly { readonly kind: string; readonly name: string; readonly detail: string }[]
-    readonly migrationsMissing: readonly string[]
-    /** Applied here and unknown to this release. */
-    readonly migrationsUnknown: readonly string[]
-  }
-  /** Why Valkey does not answer; null where it does. */
-  readonly lockProblem: string | null
-  readonly openJobs: readonly OpenJobCheck[]
-  /** Locks of slices whose job does not carry the lock's token. */
-  readonly strayLocks: readonly { readonly distributor: string; readonly month: string; readonly lock: LockReport }[]
-  /** Events that wait for their turn, and the age of the oldest. */
-  readonly unpublished: { readonly events: number; readonly oldestS: number | null }
-  /** Events that the topic refuses, the oldest first, at most REFUSED_EVENTS_SHOWN. They hold up no other. */
-  readonly refusedEvents: readonly RefusedEvent[]
-  /** Files of these months that wait for an operator. */
-  readonly warned: readonly WarnedFile[]
-  /** Slices whose newest job is REGISTERED, with what their rows must come to. */
-  readonly registered: readonly {
-    readonly distributor: string
-    readonly month: string
-    readonly job: number
-    readonly digest: string
-    readonly rows: number
-    readonly shareSum: string
-  }[]
-}
-
-/** The reply to each question. */
-export type InspectReply = {
-  readonly deployment: Deployment
-  readonly slices: readonly SliceLine[]
-  readonly warned: readonly WarnedFile[]
-  readonly slice: SliceReport
-  readonly job: SliceReport
-  readonly rows: SliceRows
-  readonly neighbours: Neighbours
-  readonly distributors: readonly DistributorLine[]
-  readonly profile: ProfileReport
-  readonly audit: readonly AuditLine[]
-  readonly checks: Checks
-}
-
-/** The reply to each action. */
-export type OperateReply = {
-  readonly record: Recorded
-  readonly stop: Stopped
-  readonly unlock: Unlocked
-  readonly withdraw: Withdrawn
-  readonly 'put-distributor': DistributorLine
-  readonly 'set-profile': ProfileReport
 }

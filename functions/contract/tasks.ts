@@ -47,8 +47,8 @@ export const SUPPORT = {
   Sweep: { ...light, lambdaTimeoutS: 240, database: true, lock: true, topic: true },
   // One minute below AWS's ceiling, which the trigger that calls it needs for itself.
   Migrate: { ...light, lambdaTimeoutS: 840, database: true, lock: false },
-  // Counting the rows of a whole slice takes it longest.
-  Inspect: { ...light, lambdaTimeoutS: 150, database: true, lock: true },
+  // Comparing the rows of a whole slice takes it longest.
+  Inspect: { ...light, lambdaTimeoutS: 150, database: true, lock: true, storage: 'check' },
   // Raising a fence may have to kill what holds the job row.
   Operate: { ...light, lambdaTimeoutS: 120, database: true, lock: true },
 } as const satisfies Record<string, TaskSpec>

@@ -32,6 +32,7 @@ type Delivered = { readonly ending: (typeof FILE_ENDINGS)[number]; readonly file
  *
  * - whose newest job somebody else started is left alone: a correction is never put back by the file that it corrects;
  * - the dispatch's own job of this very delivery is done or running (`already`), or halted: then it is resumed;
+ * - a set of its own that an operator withdrew is not shown again by the same delivery;
  * - its own REGISTERED job of another delivery is followed by this one;
  * - its own halted job of another delivery is left alone: closing it is a person's decision;
  * - a delivery that was refused for its warnings waits for a person too, who starts it and confirms them.
@@ -124,7 +125,8 @@ const decide = (plan: Lists, slice: MonthSlice, month: string, files: readonly D
     return
   }
   const [file, other] = files
-  if (file === undefined && slice.state === 'REGISTERED') plan.already.push({ distributor, job: slice.id })
+  if (file === undefined && slice.state === 'REGISTERED' && slice.withdrawn_at === null)
+    plan.already.push({ distributor, job: slice.id })
   else if (file === undefined) plan.missing.push({ distributor, reason: 'no file' })
   else if (other !== undefined)
     plan.missing.push({ distributor, reason: `two files: ${month}.${file.ending} and ${month}.${other.ending}` })
@@ -136,7 +138,8 @@ const decide = (plan: Lists, slice: MonthSlice, month: string, files: readonly D
 const decideOnOwn = (plan: Lists, job: Job, isSame: boolean, file: Delivered): void => {
   const { distributor, id, fence, state } = job
   const isRegistered = state === 'REGISTERED'
-  if (isSame && (isRegistered || job.halted_at === null)) plan.already.push({ distributor, job: id })
+  if (isSame && job.withdrawn_at !== null) plan.left.push({ distributor, reason: reasonOf(job) })
+  else if (isSame && (isRegistered || job.halted_at === null)) plan.already.push({ distributor, job: id })
   else if (!isSame && !isRegistered) plan.left.push({ distributor, reason: reasonOf(job, ', of an earlier delivery') })
   else {
     plan.planned.push({ distributor, ...file, head: { job: id, fence, state }, attempt: 1 })
@@ -149,6 +152,7 @@ const reasonOf = (job: Job, more = ''): string => `${whatBecameOf(job)}${more}`.
 
 const whatBecameOf = (job: Job): string => {
   const by = `job ${job.id}, requested by ${job.requested_by.slice(-NAME_CHARS_MAX)}`
+  if (job.withdrawn_at !== null) return `${by}, withdrawn at ${isoTime(job.withdrawn_at)}`
   if (job.registered_at !== null) return `${by}, REGISTERED at ${isoTime(job.registered_at)}`
   if (job.halted_at !== null) return `${by}, halted at ${isoTime(job.halted_at)} by ${job.halt_error}`
   return `${by}, running since ${isoTime(job.opened_at)}`

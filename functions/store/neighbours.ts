@@ -16,12 +16,14 @@ export const neighboursOf = async (reader: Reader, slice: Slice, digest: string)
   const same = await reader.rows<Found>(
     `select date_format(settlement_month, '%Y-%m') as month, max(id) as job from job
      where distributor_id = ? and settlement_month <> ? and source_digest = ? and state = 'REGISTERED'
+       and withdrawn_at is null
      group by settlement_month order by settlement_month desc limit ?`,
     [...of, digest, SAME_SHOWN_MAX],
   )
   const [before] = await reader.rows<Found>(
     `select date_format(settlement_month, '%Y-%m') as month, id as job, source_rows as ${'`rows`'} from job
      where distributor_id = ? and settlement_month < ? and state = 'REGISTERED'
+       and withdrawn_at is null
      order by settlement_month desc, fence desc limit 1`,
     of,
   )

@@ -34,7 +34,7 @@ export const addStart = (program: Command): void => {
     .command('start')
     .summary('register a file: check, compare, upload, start, watch')
     .description(
-      'Registers a file for one distributor and month. Before anything is uploaded or started it checks the file by the distributor\'s rules and shows what will be deleted and registered, and how that differs from the last registered set. A large change has to be confirmed by typing "CODE MONTH", and each warning by its name. Starting what runs already joins it.',
+      'Registers a file for one distributor and month. Before anything is uploaded or started it checks the file by the distributor\'s rules and shows what will be deleted and registered, and how that differs from the set that is read now. A large change has to be confirmed by typing "CODE MONTH", and each warning by its name. Starting what runs already joins it.',
     )
   withSlice(command)
     .option('-f, --file <path>', 'a file of this machine')

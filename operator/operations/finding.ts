@@ -1,4 +1,4 @@
-import type { Checks } from '../../functions/contract/reports.ts'
+import type { Checks } from '../../functions/contract/checks.ts'
 import type { SliceName } from '../../functions/contract/words.ts'
 
 /** One disagreement, and the one command that fixes it. */

@@ -1,6 +1,5 @@
 import { isFailure } from '../../functions/contract/failures.ts'
 import type { JobReport, SliceReport } from '../../functions/contract/reports.ts'
-import { SLICE_JOBS_SHOWN } from '../../functions/contract/support-limits.ts'
 import type { SliceName } from '../../functions/contract/words.ts'
 import { sliceName } from '../../functions/contract/words.ts'
 import { isPartsKey } from '../../functions/store/s3/descriptor.ts'
@@ -31,9 +30,9 @@ export const openJobOf = ({ jobs }: Pick<SliceReport, 'jobs'>): JobReport | null
   return newest?.status === 'being replaced' || newest?.status === 'halted' ? newest : null
 }
 
-/** The sets that were REGISTERED, newest first. */
-const registeredJobs = ({ jobs }: Pick<SliceReport, 'jobs'>): JobReport[] =>
-  jobs.filter(({ state }) => state === 'REGISTERED')
+/** The job whose set readers see; null where they see none, or where so many jobs came since that it is out of sight. */
+const shownIn = ({ jobs, active }: Pick<SliceReport, 'jobs' | 'active'>): JobReport | null =>
+  jobs.find(({ job }) => job === active) ?? null
 
 type Read = { readonly validation: Validation; readonly rows: RowSet | null; readonly uploadKey: string | null }
 
@@ -77,7 +76,7 @@ const readPlanned = async (
 
 const NO_CHANGE = { added: 0, removed: 0, changed: 0, unchanged: 0, problem: null } as const
 
-/** How the new rows differ from the last registered set. Of a refused file nothing can be said. */
+/** How the new rows differ from the set that is read now. Of a refused file nothing can be said. */
 const differenceTo = async (
   clients: Clients,
   base: JobReport | null,
@@ -159,7 +158,7 @@ const lookAtStart = async (
     clients.inspect({ question: 'rows', ...slice }),
     readPlanned(clients, slice, source, options),
   ])
-  const [base = null] = registeredJobs(report)
+  const base = shownIn(report)
   const { validation, uploadKey } = read
   const [difference, warned, runs] = await Promise.all([
     differenceTo(clients, base, read),
@@ -171,8 +170,8 @@ const lookAtStart = async (
   const continues = open?.source.digest === digest ? open : null
   const same = runs.find((run) => isSameSource(run, { uploadKey, isUndo }, digest, report))
   const rowsToRegister = validation.summary?.rows ?? 0
-  // With that many jobs since, the last registered set is out of sight: no change may pass for a small one.
-  const isUnclear = base === null && report.jobs.length >= SLICE_JOBS_SHOWN
+  // With that many jobs since, the set that is read now is out of sight: no change may pass for a small one.
+  const isUnclear = base === null && report.active !== null
   const needsConfirmation = isUndo || isUnclear || isLarge(difference, rowsNow.rows, rowsToRegister)
   const alreadyRegistered = report.jobs[0]?.status === 'settled' && report.jobs[0].source.digest === digest
   const copy = alreadyRegistered ? await checkSet(clients, digest, SET_BYTES_READ_MAX) : null
@@ -198,7 +197,7 @@ const lookAtStart = async (
   }
 }
 
-/** The plan of an undo: which registered set comes back, and how it differs from the last registered one. */
+/** The plan of an undo: which registered set comes back, and how it differs from the one that is read now. */
 export const planUndo = async (clients: Clients, slice: SliceName): Promise<StartPlan> => {
   const { undo: target } = await clients.inspect({ question: 'slice', ...slice })
   if (target === null)

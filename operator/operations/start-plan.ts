@@ -31,7 +31,7 @@ export type Validation = {
   readonly warnings: readonly Warning[]
 }
 
-/** The new file beside the slice's last registered set; every count is of rows. */
+/** The new file beside the set of the slice that is read now; every count is of rows. */
 export type Difference = {
   /** Null: nothing was ever registered, every row is new. */
   readonly against: { readonly job: number; readonly digest: string; readonly rows: number } | null
@@ -41,7 +41,7 @@ export type Difference = {
   readonly changed: number
   readonly unchanged: number
   /**
-   * Why the last registered set cannot be compared: then the counts are those of an empty one. Null where they are
+   * Why the set that is read now cannot be compared: then the counts are those of an empty one. Null where they are
    * true.
    */
   readonly problem: string | null

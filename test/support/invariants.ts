@@ -133,6 +133,18 @@ export const expectSettled = async (on: TestStack, slice: TestSlice, file: Share
   return job
 }
 
+/** The rows of the set that is shown, as its job promised them; 0 where none is. Never the newest job's, which stopped. */
+const shownRowsOf = async (on: TestStack, slice: TestSlice): Promise<number> => {
+  const newest = await newestJobOf(on, slice)
+  const [shown] = await on.rows<{ job: number; rows: number }>(
+    `select j.id as job, j.source_rows as \`rows\` from active_set a join job j on j.id = a.job_id
+     join distributor d on d.id = a.distributor_id where d.code = ? and a.settlement_month = ?`,
+    [slice.distributor, `${slice.month}-01`],
+  )
+  expect(shown?.job, 'the set of a job that stopped is not shown').not.toBe(newest.id)
+  return shown?.rows ?? 0
+}
+
 /** The job stopped: it says where and why, nobody may write, nobody reads a half, and the lock is free. */
 export const expectHalted = async (
   on: TestStack,
@@ -143,7 +155,9 @@ export const expectHalted = async (
   const job = await newestJobOf(on, slice)
   expect(job).toMatchObject({ state, closed_at: null, lock_token: null, halted_at: expect.any(String) })
   if (error !== undefined) expect(job.halt_error).toBe(error)
-  expect(await settledRowsOf(on, slice), 'readers see nothing of a half-replaced slice').toBe(0)
+  expect(await settledRowsOf(on, slice), 'readers see the set before, whole, or none').toBe(
+    await shownRowsOf(on, slice),
+  )
   if (state === 'DELETED') expect(await fingerprintOf(on, slice)).toBe(NO_ROWS)
   await expectOneOpenJobAtMost(on, slice)
   await expectLedgerConsistent(on, slice)

@@ -1,6 +1,6 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { type InspectRequest, type OperateRequest, operatorFunctionName } from '../../functions/contract/operations.ts'
-import type { InspectReply, OperateReply } from '../../functions/contract/reports.ts'
+import type { InspectReply, OperateReply } from '../../functions/contract/replies.ts'
 import type { TestStack } from './test-stack.ts'
 
 /** What a function answered in place of a reply, under the name that operators know it by. */

@@ -20,12 +20,13 @@ export const activeSlices = async (reader: Reader, month: string): Promise<Month
     [monthDate(month)],
   )
 
-/** The codes of active distributors of whose slice no job was ever REGISTERED. */
+/** The codes of active distributors of whose slice no job was ever REGISTERED, or only ones that were withdrawn. */
 export const unregistered = async (reader: Reader, month: string): Promise<string[]> => {
   const rows = await reader.rows<{ code: string }>(
     `select d.code from distributor d
      where d.active and not exists (select 1 from job j
-                                    where j.distributor_id = d.id and j.settlement_month = ? and j.state = 'REGISTERED')
+                                    where j.distributor_id = d.id and j.settlement_month = ? and j.state = 'REGISTERED'
+                                      and j.withdrawn_at is null)
      order by d.code`,
     [monthDate(month)],
   )

@@ -50,6 +50,18 @@ export const newestJobs = async (
     [monthDate(from), monthDate(to), limit],
   )
 
+/** The jobs whose sets readers see in some months, newest month first. */
+export const shownJobs = async (
+  reader: Reader,
+  { from, to }: { readonly from: string; readonly to: string },
+): Promise<NamedJob[]> =>
+  reader.rows<NamedJob>(
+    `select ${NAMED_JOB_COLUMNS}
+     from active_set a join job j on j.id = a.job_id join distributor d on d.id = j.distributor_id
+     where a.settlement_month between ? and ? order by a.settlement_month desc, d.code`,
+    [monthDate(from), monthDate(to)],
+  )
+
 /** Open jobs, halted or not, with the seconds since their last transition or mark; the longest quiet ones first. */
 export const openJobs = async (reader: Reader, limit: number): Promise<(NamedJob & { quietS: number })[]> =>
   reader.rows<NamedJob & { quietS: number }>(

@@ -1,6 +1,6 @@
+import type { Checks } from '../../contract/checks.ts'
 import { type DatabaseFacts, lacksOf } from '../../contract/database-needs.ts'
 import { Failure } from '../../contract/failures.ts'
-import type { Checks } from '../../contract/reports.ts'
 import { REFUSED_EVENTS_SHOWN } from '../../contract/support-limits.ts'
 import type { LentDatabase } from '../mysql/database.ts'
 import { isoTime } from '../mysql/time.ts'

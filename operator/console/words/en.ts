@@ -2,6 +2,7 @@ import { type Remedy, remedyText } from '../../../functions/contract/remedies.ts
 import { duration } from '../../format/duration.ts'
 import { fileWordsEn } from './file-words.ts'
 import { profileWordsEn } from './profile-words.ts'
+import { readerWordsEn } from './reader-words.ts'
 
 /**
  * Every word of the console, in English. States, failure names and ids are not here: they are the same in any language,
@@ -10,6 +11,7 @@ import { profileWordsEn } from './profile-words.ts'
 export const en = {
   ...fileWordsEn,
   ...profileWordsEn,
+  ...readerWordsEn,
   // --- frame
   skip: 'Skip to the content',
   overview: 'Overview',
@@ -88,8 +90,6 @@ export const en = {
   shareSum: 'Sum of shares',
   requestedBy: 'Requested by',
   execution: 'Execution',
-  readersSee: (job: number | null) => (job === null ? 'Readers see no set.' : `Readers see the set of job ${job}.`),
-  waitsFor: 'Waits for',
   fence: 'Fence',
   isUndo: 'undo',
   failure: 'Why it stopped',
@@ -121,7 +121,6 @@ export const en = {
   stop: 'Stop',
   undo: 'Undo',
   unlock: 'Unlock',
-  withdraw: 'Withdraw',
   resumeAsk: (slice: string) => `Resume ${slice}?`,
   resumeWhat: (job: number, state: string, done: string) =>
     `Job ${job} halted in ${state} with ${done} done. It goes on from there, with the same source.`,
@@ -131,9 +130,6 @@ export const en = {
   unlockAsk: (slice: string) => `Unlock ${slice}?`,
   unlockWhat:
     'First the open job is halted, so that its run can write nothing more. Then this lock is deleted, and no other. Do this only when you know that the holder is gone.',
-  withdrawAsk: (slice: string) => `Withdraw ${slice}?`,
-  withdrawWhat: (job: number) =>
-    `Readers see the set of job ${job}. From then on they see none. No row is deleted: an undo shows the set again. Do this when the set belongs to another month or distributor; where an earlier set should be read instead, use Undo.`,
   notNow: 'There is nothing left to do here: the month has changed in the meantime.',
   reason: 'Why (for the audit trail)',
   typeWithOption: 'Needed if you tick one of the boxes',
@@ -199,8 +195,6 @@ export const en = {
   noticeEnded: 'The run was ended before it had opened a job. Nothing was changed.',
   noticeNotStopped: 'There was nothing to stop: the job had already ended or halted.',
   noticeUnlocked: 'Unlocked.',
-  noticeWithdrawn: 'Withdrawn. Readers see no set of this month; an undo shows it again.',
-  noticeNotWithdrawn: 'The set had been withdrawn before. An undo shows it again.',
   noticeNotUnlocked: 'In the meantime the lock expired, or another run took it. It was left alone.',
   noticeUndone: 'The undo has started.',
   // --- problems

@@ -2,12 +2,14 @@ import { durationIn } from '../../format/duration.ts'
 import type { Words } from './en.ts'
 import { fileWordsKo } from './file-words.ts'
 import { profileWordsKo } from './profile-words.ts'
+import { readerWordsKo } from './reader-words.ts'
 import { remedyKo } from './remedies-ko.ts'
 
 /** The same in polite business Korean. The type makes a missing or misspelt word a compile error. */
 export const ko: Words = {
   ...fileWordsKo,
   ...profileWordsKo,
+  ...readerWordsKo,
   // --- frame
   skip: '본문으로 건너뛰기',
   overview: '전체 현황',
@@ -86,8 +88,6 @@ export const ko: Words = {
   shareSum: '지분율 합계',
   requestedBy: '요청자',
   execution: '실행',
-  readersSee: (job) => (job === null ? '조회되는 세트가 없습니다.' : `작업 ${job}의 세트가 조회됩니다.`),
-  waitsFor: '대기 대상',
   fence: '펜스',
   isUndo: '되돌리기',
   failure: '중단된 이유',
@@ -119,7 +119,6 @@ export const ko: Words = {
   stop: '중지',
   undo: '되돌리기',
   unlock: '잠금 해제',
-  withdraw: '공개 철회',
   resumeAsk: (slice) => `${slice} 작업을 재개하시겠습니까?`,
   resumeWhat: (job, state, done) =>
     `작업 ${job}이(가) ${state} 상태에서 ${done} 진행된 채 중단되었습니다. 같은 원본으로 그 지점부터 이어서 진행합니다.`,
@@ -129,9 +128,6 @@ export const ko: Words = {
   unlockAsk: (slice) => `${slice}의 잠금을 해제하시겠습니까?`,
   unlockWhat:
     '먼저 열려 있는 작업을 중단하여 해당 실행이 더 이상 쓰지 못하게 합니다. 그런 다음 이 잠금만 삭제합니다. 점유자가 사라진 것이 확실할 때에만 진행해 주십시오.',
-  withdrawAsk: (slice) => `${slice}의 공개를 철회하시겠습니까?`,
-  withdrawWhat: (job) =>
-    `지금은 작업 ${job}의 세트가 조회됩니다. 철회하면 아무 세트도 조회되지 않습니다. 행은 삭제되지 않으며 되돌리기로 다시 공개할 수 있습니다. 다른 달이나 다른 유통사의 세트일 때 사용해 주십시오. 이전 세트를 대신 공개하려면 되돌리기를 사용해 주십시오.`,
   notNow: '그 사이 정산월의 상태가 바뀌어 더 이상 수행할 조치가 없습니다.',
   reason: '사유 (감사 기록에 남습니다)',
   typeWithOption: '위 항목을 선택한 경우에 필요합니다',
@@ -197,8 +193,6 @@ export const ko: Words = {
   noticeEnded: '작업이 열리기 전에 실행을 종료했습니다. 변경된 내용은 없습니다.',
   noticeNotStopped: '이미 종료되었거나 중단된 작업이어서 중지할 것이 없었습니다.',
   noticeUnlocked: '잠금을 해제했습니다.',
-  noticeWithdrawn: '공개를 철회했습니다. 이 달은 아무 세트도 조회되지 않으며, 되돌리기로 다시 공개할 수 있습니다.',
-  noticeNotWithdrawn: '이미 공개가 철회된 세트입니다. 되돌리기로 다시 공개할 수 있습니다.',
   noticeNotUnlocked: '그 사이 잠금이 만료되었거나 점유자가 바뀌어 그대로 두었습니다.',
   noticeUndone: '되돌리기를 시작했습니다.',
   // --- problems

@@ -1,5 +1,5 @@
+import type { Checks, RefusedEvent } from '../../../functions/contract/checks.ts'
 import { lacksOf } from '../../../functions/contract/database-needs.ts'
-import type { Checks, RefusedEvent } from '../../../functions/contract/reports.ts'
 import { sliceName } from '../../../functions/contract/words.ts'
 import type { Finding } from '../finding.ts'
 import { UNPUBLISHED_S } from '../limits.ts'

@@ -1,5 +1,6 @@
+import type { Checks } from '../../../functions/contract/checks.ts'
 import { messageOf } from '../../../functions/contract/failures.ts'
-import type { Checks, Deployment } from '../../../functions/contract/reports.ts'
+import type { Deployment } from '../../../functions/contract/reports.ts'
 import type { Clients } from '../clients.ts'
 import type { Diagnosis, Finding } from '../finding.ts'
 import { OperationError } from '../operation-error.ts'

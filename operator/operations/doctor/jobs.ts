@@ -1,6 +1,7 @@
+import type { Checks, OpenJobCheck } from '../../../functions/contract/checks.ts'
 import { executionNameOf } from '../../../functions/contract/execution.ts'
 import { remedyOf, sliceOptions } from '../../../functions/contract/remedies.ts'
-import type { Checks, LockReport, OpenJobCheck } from '../../../functions/contract/reports.ts'
+import type { LockReport } from '../../../functions/contract/reports.ts'
 import type { SliceName } from '../../../functions/contract/words.ts'
 import { sliceName } from '../../../functions/contract/words.ts'
 import type { Clients } from '../clients.ts'

@@ -1,27 +1,32 @@
-import { count, counted } from '../../../functions/contract/numbers.ts'
+import type { Checks } from '../../../functions/contract/checks.ts'
 import { sliceOptions } from '../../../functions/contract/remedies.ts'
-import type { Checks } from '../../../functions/contract/reports.ts'
+import { sliceName } from '../../../functions/contract/words.ts'
 import type { Clients } from '../clients.ts'
 import type { Finding } from '../finding.ts'
+import { OperationError } from '../operation-error.ts'
 
-/** Counts the rows of every registered slice of the months and compares them with what was registered. */
-export const rowFindings = async (clients: Clients, { registered }: Checks): Promise<Finding[]> => {
+/** Compares every column of each set that readers see in the months with what was registered. */
+export const rowFindings = async (clients: Clients, { shown }: Checks): Promise<Finding[]> => {
   const found: Finding[] = []
   // One after another: each reads a whole slice, and the database has jobs to run.
-  for (const { distributor, month, job, digest, rows, shareSum } of registered) {
+  for (const { distributor, month, job, digest } of shown) {
     const slice = { distributor, month }
-    const held = await clients.inspect({ question: 'rows', ...slice })
-    if (held.rows === rows && held.shareSum === shareSum) continue
-    // A run may have begun since the jobs were read: then the rows are in flux and say nothing.
-    const { jobs } = await clients.inspect({ question: 'slice', ...slice })
-    if (jobs[0]?.job !== job) continue
+    const set = await clients.inspect({ question: 'set', ...slice }).catch(withoutCopy)
+    // Another set is shown since the jobs were read; the next look compares it.
+    if (set === null || set.job !== job || set.difference === null) continue
     found.push({
       check: 'rows-differ',
       severity: 'error',
-      what: `${distributor} ${month} holds ${counted(held.rows, 'row')} summing to ${held.shareSum}, but job ${job} registered ${count(rows)} summing to ${shareSum}: another program wrote to the slice.`,
+      what: `${sliceName(slice)} ${set.difference}: readers see job ${job}, and another program wrote to its set.`,
       remedy: `sharelock start ${sliceOptions(slice)} --source ${digest} --force`,
       slice,
     })
   }
   return found
+}
+
+/** A set without its staged copy can't be compared; the check of the copies says so, with its remedy. */
+const withoutCopy = (error: unknown): null => {
+  if (error instanceof OperationError && error.remedy?.failure === 'StagedSourceDamaged') return null
+  throw error
 }

@@ -1,5 +1,6 @@
 import pMap from 'p-map'
-import type { Checks, JobReport, SliceReport } from '../../../functions/contract/reports.ts'
+import type { Checks } from '../../../functions/contract/checks.ts'
+import type { JobReport, SliceReport } from '../../../functions/contract/reports.ts'
 import type { Clients } from '../clients.ts'
 import { CALLS_AT_ONCE, SET_BYTES_READ_MAX, SETS_BYTES_READ_MAX } from '../limits.ts'
 import { sizeOf } from '../objects.ts'
@@ -22,9 +23,9 @@ export type NeededSet = {
  * The sets that open jobs need, and registered slices of the months, and an undo of either; open jobs first. The slices are
  * asked one after another: jobs have to run meanwhile.
  */
-export const neededSets = async (clients: Clients, { openJobs, registered }: Checks): Promise<NeededSet[]> => {
+export const neededSets = async (clients: Clients, { openJobs, shown }: Checks): Promise<NeededSet[]> => {
   const found: NeededSet[] = []
-  for (const { distributor, month } of [...openJobs, ...registered]) {
+  for (const { distributor, month } of [...openJobs, ...shown]) {
     const report = await clients.inspect({ question: 'slice', distributor, month })
     const [newest] = report.jobs
     const add = (role: Role, digest: string): void => {

@@ -1,5 +1,5 @@
+import type { Checks } from '../../../functions/contract/checks.ts'
 import { sliceOptions } from '../../../functions/contract/remedies.ts'
-import type { Checks } from '../../../functions/contract/reports.ts'
 import { warningNames } from '../../../functions/contract/warnings.ts'
 import { sliceName } from '../../../functions/contract/words.ts'
 import type { Finding } from '../finding.ts'

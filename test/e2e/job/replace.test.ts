@@ -121,8 +121,10 @@ test('while a month is replaced its readers see the set before, and then the new
   await atChunk.reached
   expect(await settledRowsOf(on(), slice)).toBe(OTHER.rows)
   await on().rows('call require_settled_slice(?, ?)', [slice.distributor, slice.month])
-  const status = 'select status from slice_status where distributor = ?'
-  expect(await on().rows(status, [slice.distributor])).toEqual([{ status: 'settled, a new set is being registered' }])
+  const status = 'select status from slice_status where distributor = ? and settlement_month = ?'
+  expect(await on().rows(status, [slice.distributor, `${slice.month}-01`])).toEqual([
+    { status: 'settled, a new set is being registered' },
+  ])
   atChunk.release()
   expect(await on().ended(arn)).toMatchObject({ status: 'SUCCEEDED' })
   await expectSettled(on(), slice, SMALL)

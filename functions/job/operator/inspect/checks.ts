@@ -1,10 +1,10 @@
+import type { Checks, OpenJobCheck } from '../../../contract/checks.ts'
 import { monthsFrom } from '../../../contract/months.ts'
-import type { Checks, OpenJobCheck } from '../../../contract/reports.ts'
 import { OPEN_JOBS_SHOWN } from '../../../contract/support-limits.ts'
 import type { Slice } from '../../../contract/words.ts'
 import { activeDistributors } from '../../../store/distributor.ts'
 import type { NamedJob } from '../../../store/job/row.ts'
-import { lineOf, openJobs } from '../../../store/job/slice-lines.ts'
+import { lineOf, openJobs, shownJobs } from '../../../store/job/slice-lines.ts'
 import type { SeenLock } from '../../../store/lock/inspect.ts'
 import { reading, statement } from '../../../store/mysql/transaction.ts'
 import type { Reader } from '../../../store/mysql/tx.ts'
@@ -20,7 +20,7 @@ const key = ({ distributor, month }: Named): string => `${distributor} ${month}`
 
 /**
  * What MySQL and Valkey tell of disagreements. Open jobs are those of all months, for one that was forgotten is older
- * than anybody's range; registered slices and stray locks are those of the range.
+ * than anybody's range; shown sets and stray locks are those of the range.
  *
  * A lock is stray where it is there both before and after the jobs were read, and the slice's job does not carry its
  * token. A run between AcquireLock and OpenJob looks like that for a moment.
@@ -35,6 +35,7 @@ export const checks = async (context: TaskContext, range: MonthRange): Promise<C
     refusedEvents: await refusedCheck(reader),
     open: await openJobs(reader, OPEN_JOBS_SHOWN),
     newest: await newestOf(reader, range),
+    shown: await shownJobs(reader, range),
     warned: await warnedFiles(reader, range),
   }))
   const lockOf = lookup(asked, before)
@@ -53,7 +54,7 @@ export const checks = async (context: TaskContext, range: MonthRange): Promise<C
     unpublished: seen.unpublished,
     refusedEvents: seen.refusedEvents,
     warned: seen.warned,
-    registered: seen.newest.filter(({ state }) => state === 'REGISTERED').map(registeredLine),
+    shown: seen.shown.map(shownLine),
   }
 }
 
@@ -100,7 +101,7 @@ const strayLocks = async (
   })
 }
 
-const registeredLine = (job: NamedJob): Checks['registered'][number] => ({
+const shownLine = (job: NamedJob): Checks['shown'][number] => ({
   distributor: job.distributor,
   month: job.month,
   job: job.id,

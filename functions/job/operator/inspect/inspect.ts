@@ -1,6 +1,6 @@
 import { readDeployment } from '../../../contract/deployment-env.ts'
 import type { InspectInput } from '../../../contract/operations.ts'
-import type { InspectReply } from '../../../contract/reports.ts'
+import type { InspectReply } from '../../../contract/replies.ts'
 import { activeSet } from '../../../store/active-set.ts'
 import { auditLines } from '../../../store/audit.ts'
 import { allDistributors, findDistributor } from '../../../store/distributor.ts'
@@ -11,6 +11,7 @@ import { totalsOf } from '../../../store/share-ratio.ts'
 import { warnedFiles } from '../../../store/warned.ts'
 import type { TaskContext } from '../../task.ts'
 import { checks } from './checks.ts'
+import { shownSet } from './shown-set.ts'
 import { jobReportOf, sliceReport } from './slice.ts'
 import { slices } from './slices.ts'
 
@@ -43,6 +44,8 @@ export const inspect = async (
         const slice = { distributorId: id, month: input.month }
         return await totalsOf(reader, { ...slice, slot: (await activeSet(reader, slice))?.slot ?? 0 })
       })
+    case 'set':
+      return await shownSet(context, input)
     case 'neighbours':
       return await reading(database, async (reader) => {
         const { id } = await findDistributor(reader, input.distributor)

@@ -1,5 +1,5 @@
 import type { OperateInput } from '../../../contract/operations.ts'
-import type { OperateReply } from '../../../contract/reports.ts'
+import type { OperateReply } from '../../../contract/replies.ts'
 import type { TaskContext } from '../../task.ts'
 import { putDistributor } from './put-distributor.ts'
 import { record } from './record.ts'

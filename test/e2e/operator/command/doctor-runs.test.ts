@@ -73,6 +73,7 @@ test('an open job whose execution is gone is found, with and without its lock, a
   expect(await type(halted.remedy)).toMatchObject({ code: 0, end: { status: 'SUCCEEDED' } })
   await isGone('halted-job')
 
+  await on().outside.query('update active_set set slot = null, job_id = null where job_id > ?', [job?.id ?? 0])
   await on().outside.query(
     `update job set state = 'REGISTERING', lock_token = null where id > ? and distributor_id = ?`,
     [

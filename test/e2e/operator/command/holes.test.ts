@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { beforeTask } from '../../../support/faults.ts'
 import { expectHalted, expectSettled, fingerprintOf, jobsOf } from '../../../support/invariants.ts'
 import { named, useOperator } from '../../../support/operator.ts'
+import { replaceInPlace } from '../../../support/replace-mode.ts'
 import { type ShareFile, shareFile } from '../../../support/share-file.ts'
 import { useStack } from '../../../support/stack.ts'
 import type { TestSlice } from '../../../support/test-stack.ts'
@@ -56,8 +57,16 @@ const onlyHole = async (): Promise<Finding> => {
 }
 
 /** These files are registered by the operator's command, one after another. */
-const settled = async (...files: ShareFile[]) => {
+/** No slot of it keeps a set that was replaced, so an undo registers it anew. */
+const inPlace = async (): Promise<TestSlice> => {
   const slice = await on().newSlice()
+  await replaceInPlace(on(), slice)
+  return slice
+}
+
+const settled = async (...files: ShareFile[]) => await settledOn(await on().newSlice(), files)
+
+const settledOn = async (slice: TestSlice, files: readonly ShareFile[]) => {
   const paths: string[] = []
   for (const file of files) {
     const path = await operator.file(`${slice.distributor}-${paths.length}.csv`, file)
@@ -191,7 +200,7 @@ test.each([
 
 test('a halted undo with a hole goes on with the file of its set', async () => {
   const [old, now] = newFiles()
-  const { slice, paths, digests } = await settled(old, now)
+  const { slice, paths, digests } = await settledOn(await inPlace(), [old, now])
   beforeTask(on(), 'RegisterChunk', slice, () => remove(keyOf(digests[0] ?? '')))
   const halted = await operator.json<{ end: { failure: { remedy: string } } }>(
     'undo',

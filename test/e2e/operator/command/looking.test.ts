@@ -67,7 +67,7 @@ describe('looking', () => {
       `^${slice.distributor} 2026-10 \\(times of Seoul\\): not locked$`,
       `^Job ${job?.id}: REGISTERED, settled$`,
       `^  states +DELETING ${time}, DELETED ${time}, REGISTERING ${time}, REGISTERED ${time}$`,
-      '^  delete +\\[#+\\] 100 %  1 of 1 chunk, 300 of 300 rows$',
+      '^  delete +not planned$',
       '^  register +\\[#+\\] 100 %  1 of 1 chunk, 400 of 400 rows$',
       '^  fence +2$',
       `^  source +${job?.source_digest.slice(0, 12)}, 400 rows, sum `,
@@ -112,6 +112,6 @@ describe('looking', () => {
       replaceMode: 'standby',
     })
     const { stdout } = await operator.call('distributors')
-    expect(stdout).toMatch(new RegExp(`^${code} +yes +exact +ipi +refuse +아리아 뮤직$`, 'm'))
+    expect(stdout).toMatch(new RegExp(`^${code} +yes +exact +ipi +refuse +standby +아리아 뮤직$`, 'm'))
   })
 })

@@ -36,7 +36,7 @@ describe('the checks', () => {
     expect(checks.lockProblem).toBeNull()
     expect(checks.unpublished.events).toBeGreaterThanOrEqual(1)
     expect(checks.unpublished.oldestS).toBeGreaterThanOrEqual(90)
-    expect(checks.registered.filter(({ distributor }) => distributor === slice.distributor)).toEqual([
+    expect(checks.shown.filter(({ distributor }) => distributor === slice.distributor)).toEqual([
       {
         ...{ ...slice, job: job?.id, digest: job?.source_digest, rows: FILE.rows },
         shareSum: expect.stringMatching(/^\d+\.\d{6}$/),

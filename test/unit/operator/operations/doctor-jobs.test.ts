@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Checks } from '../../../../functions/contract/reports.ts'
+import type { Checks } from '../../../../functions/contract/checks.ts'
 import type { Clients } from '../../../../operator/operations/clients.ts'
 import { jobFindings } from '../../../../operator/operations/doctor/jobs.ts'
 

@@ -2,10 +2,11 @@ import { expect, test } from 'vitest'
 import type { JobState } from '../../../../functions/contract/words.ts'
 import { isHeldBy, isOpen, isRunning, isUnderFence, statusOf } from '../../../../functions/store/job/predicates.ts'
 
-const job = (state: JobState, ended: { closed?: true; halted?: true } = {}) => ({
+const job = (state: JobState, ended: { closed?: true; halted?: true; withdrawn?: true } = {}) => ({
   state,
   closed_at: ended.closed ? '2026-12-01 00:00:00' : null,
   halted_at: ended.halted ? '2026-12-01 00:00:00' : null,
+  withdrawn_at: ended.withdrawn ? '2026-12-01 00:00:00' : null,
 })
 
 test.each([
@@ -15,6 +16,7 @@ test.each([
   [job('DELETING', { closed: true }), false, false, 'being replaced'],
   [job('DELETING', { closed: true, halted: true }), false, false, 'halted'],
   [job('REGISTERED'), false, false, 'settled'],
+  [job('REGISTERED', { withdrawn: true }), false, false, 'withdrawn'],
   [job('REGISTERED', { halted: true }), false, false, 'settled'],
 ])('a job %o is open: %s, running: %s, and its slice %s', (row, open, running, status) => {
   expect(isOpen(row)).toBe(open)
