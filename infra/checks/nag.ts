@@ -78,7 +78,7 @@ const ofFunctions = (job: Stack, data: Stack): Acknowledged[] => {
       })),
       { at: reader, id: objects(data, 'staged'), reason: 'Staged sources have addresses made of their content.' },
     ]),
-    ...['ReuseSet', 'PlanDelete', 'MarkRegistered'].map((name) => ({
+    ...['ReuseSet', 'PlanDelete', 'MarkRegistered', 'Inspect'].map((name) => ({
       at: at(name),
       id: objects(data, 'staged').replace('/*]', '/*/manifest.json]'),
       reason: 'Manifests only, each in a folder whose name is made of its content.',

@@ -131,7 +131,7 @@ export const markHalted = async (tx: Tx, job: Seen, error: string, cause: string
  * Takes the fence of a REGISTERED job whose set is taken from the readers: what was planned on it is refused from here on.
  */
 export const markWithdrawn = async (tx: Tx, job: Pick<JobRow, 'id' | 'fence'>): Promise<Fence | MovedOn> => {
-  const fence = fenceAfter(job)
+  const fence = await fenceAfter(tx, job)
   const { affectedRows } = await tx.change(
     `update job set fence = ?, lock_token = null, withdrawn_at = current_timestamp(6)
      where id = ? and fence = ? and state = 'REGISTERED' and withdrawn_at is null`,

@@ -116,7 +116,7 @@ describe('what is not run here', () => {
       return
     }
     const calls = notRun.flatMap((command) =>
-      [...command.matchAll(/(?<=^|\$\()aws [^)\n]*?(?=\)|$)/g)].map(([call]) => call),
+      [...command.matchAll(/(?<=^|\$\()aws (?:"[^"\n]*"|[^")\n])*?(?=\)|$)/g)].map(([call]) => call),
     )
     // Commands of the CLI itself and no operations: they have no skeleton.
     const operations = calls.filter((call) => !/^aws (s3|logs tail|\w+ wait) /.test(call))

@@ -50,7 +50,7 @@ const ALLOWED = {
   HaltJob: [CONNECT, LOCK, ...SEND],
   PlanMonth: [CONNECT, 's3:ListBucket'],
   Sweep: [CONNECT, LOCK, ...PUBLISH, ...SEND],
-  Inspect: [CONNECT, LOCK],
+  Inspect: [CONNECT, LOCK, 's3:GetObject', 's3:ListBucket'],
   Operate: [CONNECT, LOCK],
   Migrate: ['secretsmanager:DescribeSecret', 'secretsmanager:GetSecretValue'],
 } as const satisfies Record<(typeof NAMES)[number], readonly string[]>

@@ -83,6 +83,7 @@ describe("the migrator's environment", () => {
       ...MIGRATOR,
       DATABASE_PORT: 3_306,
       DATABASE_NAME: 'sharelock',
+      DATABASE_RESOURCE_ID: '',
       SMOKE_DISTRIBUTOR: '',
     })
   })
