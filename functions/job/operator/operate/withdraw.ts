@@ -104,7 +104,10 @@ const stillOpen = (slice: Slice, job: JobRow): Failure =>
   new Failure(
     'JobOpenError',
     `${sliceName(slice)} has an open job, ${job.id}, which will show its own set; a set is withdrawn once no job is open. Nothing was withdrawn.`,
-    { job: job.id, fence: job.fence, state: job.state },
+    {
+      ...{ job: job.id, fence: job.fence, state: job.state },
+      data: { source: job.source_digest, openedBy: job.execution, haltedBy: job.halt_error },
+    },
   )
 
 const notShown = (slice: Slice, id: number, why: string): Failure =>
