@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import packed from '../../package.json' with { type: 'json' }
 import { table } from '../format/table.ts'
 import { addAudit } from './audit.ts'
 import { addConsole } from './console.ts'
@@ -35,6 +36,7 @@ that \`npm run local\` prints lead to the local stack instead.`
 export const buildProgram = (): Command => {
   const program = new Command('sharelock')
     .description("Registers distributors' monthly share ratios, and watches, stops, resumes and undoes their runs.")
+    .version(packed.version, '-V, --version', 'print the version')
     .option('--stage <name>', 'the stage, e.g. prod (or set SHARELOCK_STAGE)')
     .option('--json', 'one JSON document on stdout (watch: one line a look); text for people goes to stderr')
     .configureHelp({ showGlobalOptions: true, sortSubcommands: false })

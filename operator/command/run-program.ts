@@ -34,8 +34,8 @@ const linesOf = (error: unknown): string[] => {
 
 /** @returns the exit code */
 const report = (error: unknown): number => {
-  // Help that was asked for is a success; commander has written it either way.
-  if (error instanceof CommanderError && error.code.startsWith('commander.help'))
+  // Help or the version that was asked for is a success; commander has written it either way.
+  if (error instanceof CommanderError && /^commander\.(help|version)/.test(error.code))
     return error.exitCode === 0 ? 0 : OPERATION_ERRORS.Usage
   const name = nameOf(error)
   if (process.argv.includes('--json')) console.log(visibleJson({ error: name, message: textOf(error) }))

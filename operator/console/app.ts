@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { languageDetector } from 'hono/language'
@@ -9,6 +8,7 @@ import { getPath } from 'hono/utils/url'
 import { actionRoutes } from './action-routes.ts'
 import { answer, type Console, type Env, viewOf } from './context.ts'
 import { pathInside } from './home.ts'
+import { IDIOMORPH } from './library.ts'
 import { overviewData, sliceData, sliceOf } from './page-data.ts'
 import { ACTIONS, askPage } from './pages/ask.ts'
 import { overviewPage } from './pages/overview.ts'
@@ -26,7 +26,6 @@ import { LANGUAGES } from './words/language.ts'
 /** A form without a file: a few short fields. */
 const FORM_BYTES_MAX = 16 * 1_024
 
-const IDIOMORPH = fileURLToPath(import.meta.resolve('idiomorph/dist/idiomorph.min.js'))
 const own = (name: string): string => join(import.meta.dirname, 'assets', name)
 const JAVASCRIPT = 'text/javascript; charset=utf-8'
 

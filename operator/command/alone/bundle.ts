@@ -5,7 +5,7 @@ import { build, type Metafile, type Plugin } from 'esbuild'
 const FOLDER = fileURLToPath(new URL('.', import.meta.url))
 
 /** Some dependencies are CommonJS and call `require` for Node's own modules, which an ES module does not have. */
-const BANNER = `#!/usr/bin/env node
+export const BANNER = `#!/usr/bin/env node
 import{createRequire as sharelockRequire}from'node:module';const require=sharelockRequire(import.meta.url);`
 
 const withoutAws: Plugin = {
