@@ -22,7 +22,9 @@ export const lookAtValues = ({ account, alarms, smokeFrom, stage }: AwsStage): F
   if (isExampleAccount(account)) findings.lacks.push(example(`account of ${stage}`, account))
   if (smokeFrom !== undefined && isExampleAccount(smokeFrom))
     findings.lacks.push(example(`account in smokeFrom of ${stage}`, smokeFrom))
-  addresses(findings, `address of ${stage}'s alarms`, alarms.emails)
+  addresses(findings, `address of ${stage}'s alarms`, [...alarms.emails, ...alarms.page.emails])
+  if (/\/example\//.test(alarms.runbookUrl))
+    findings.lacks.push(example(`runbook's address of ${stage}`, alarms.runbookUrl))
   if (findings.lacks.length === 0) findings.fine.push('no example is left among the values of the stage')
   return findings
 }

@@ -22,6 +22,8 @@ export const METRICS = {
   'outbox.refused': 'events that the topic refused, and that are tried again every hour',
   'job.open': 'jobs that are neither REGISTERED nor closed',
   'job.open.halted': 'of these, the halted ones: each waits for a person',
+  'job.open.age': 'time since the oldest job that runs was opened',
+  'memory.used': "per cent of a function's memory that its process has had at most, where that is much",
   'month.missing': 'active distributors without a file when the month was dispatched',
   'month.left': "distributors left alone by the dispatch, since somebody's job is not to be touched",
   'source.warned': 'files of the schedule that wait for an operator to confirm their warnings',

@@ -82,3 +82,6 @@ export const OPEN_JOBS_SHOWN = 500
 
 /** Versions of a profile that are listed: its history of years; an older one is still there by its number. */
 export const PROFILE_VERSIONS_SHOWN = 50
+
+/** A function says how much of its memory it has used from here on: below it nobody has to know, and each line costs. */
+export const MEMORY_TOLD_PERCENT = 75

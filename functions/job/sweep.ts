@@ -47,14 +47,16 @@ export type SweepReport = {
 export const sweep = async (context: TaskContext, input: SweepInput, quietS?: number): Promise<SweepReport> => {
   const { blocked, ...jobs } = await haltQuietJobs(context, quietS)
   const { published, refused, pending } = await publishAll(context)
-  const { open, halted, outboxAgeS, setAside } = await statement(context.database, (reader) => readBacklog(reader))
+  const backlog = await statement(context.database, (reader) => readBacklog(reader))
+  const { open, halted, runningAgeS, outboxAgeS, setAside } = backlog
   context.metrics.addMetric('job.open', MetricUnit.Count, open)
   context.metrics.addMetric('job.open.halted', MetricUnit.Count, halted)
+  context.metrics.addMetric('job.open.age', MetricUnit.Seconds, runningAgeS ?? 0)
   context.metrics.addMetric('outbox.age', MetricUnit.Seconds, outboxAgeS ?? 0)
   context.metrics.addMetric('outbox.refused', MetricUnit.Count, setAside)
   const overdue = await lookForOverdue(context, input)
   const report = { ...jobs, published, refused, pending, overdue }
-  context.logger.info('swept', { ...report, open, halted, outboxAgeS, setAside })
+  context.logger.info('swept', { ...report, ...backlog })
   if (blocked !== undefined) throw blocked
   return report
 }

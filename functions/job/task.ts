@@ -3,6 +3,7 @@ import type { Context } from 'aws-lambda'
 import { z } from 'zod'
 import { FAILURES } from '../contract/failure-table.ts'
 import { Failure, isFailure } from '../contract/failures.ts'
+import { MEMORY_TOLD_PERCENT } from '../contract/support-limits.ts'
 import type { FunctionName } from '../contract/tasks.ts'
 import { tokenDigest } from '../store/lock/holder.ts'
 import { safeThrow } from './safe-error.ts'
@@ -44,6 +45,16 @@ const report = ({ logger, metrics }: Services, error: unknown): void => {
   })
 }
 
+/**
+ * What the process has had at most, in this invocation or an earlier one: Lambda ends it at its whole memory, without a word of
+ * ours, and keeps no metric of it.
+ */
+const reportMemory = ({ metrics }: Services): void => {
+  const functionMb = Number(process.env.AWS_LAMBDA_FUNCTION_MEMORY_SIZE ?? 0)
+  const usedPercent = functionMb > 0 ? (100 * process.resourceUsage().maxRSS) / 1_024 / functionMb : 0
+  if (usedPercent >= MEMORY_TOLD_PERCENT) metrics.addMetric('memory.used', MetricUnit.Percent, usedPercent)
+}
+
 /** Validates the input at the task's door: unknown or ill-formed fields never reach the work. */
 const parseInput = <Input extends z.ZodType>(schema: Input, event: unknown): z.output<Input> => {
   const result = schema.safeParse(event)
@@ -75,6 +86,7 @@ export const task = <Input extends z.ZodType, Output>(
       throw safeThrow(error)
     } finally {
       end()
+      reportMemory(services)
       if (services.metrics.hasStoredMetrics()) services.metrics.publishStoredMetrics()
     }
   }

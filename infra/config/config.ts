@@ -23,14 +23,18 @@ const Schedule = z.strictObject({
   enabled: z.boolean(),
 })
 
+const Emails = z.array(z.email('an e-mail address'))
+const TopicArn = z.string().regex(/^arn:aws:sns:[\w-]+:\d{12}:[\w-]+$/, 'the ARN of a topic')
+
 const Alarms = z.strictObject({
-  /** Who is written to; their confirmation is asked for by e-mail. */
-  emails: z.array(z.email('an e-mail address')),
+  /** Who is written to, of each alarm; their confirmation is asked for by e-mail. */
+  emails: Emails,
   /** A topic that somebody watches already, besides. */
-  topicArn: z
-    .string()
-    .regex(/^arn:aws:sns:[\w-]+:\d{12}:[\w-]+$/, 'the ARN of a topic')
-    .optional(),
+  topicArn: TopicArn.optional(),
+  /** Who is woken besides, by the alarms that can't wait for the morning. */
+  page: z.strictObject({ emails: Emails, topicArn: TopicArn.optional() }).default({ emails: [] }),
+  /** Where people read docs/runbook.md; each alarm links its heading there. */
+  runbookUrl: z.url('the address of the runbook').regex(/^https:\/\/[^#]+$/, 'an https address without a heading'),
   outboxAgeMinutes: z.int().min(5).max(1_440),
   /** The day by which the month that the schedule registers must be REGISTERED of every active distributor. */
   registeredByDay: z.int().min(1).max(28),

@@ -6,6 +6,9 @@ import { PipelineConfig, readConfig, type StageConfig, type StageValues } from '
  */
 
 const REGION = 'ap-northeast-2'
+const REPOSITORY = 'example/sharelock'
+const BRANCH = 'main'
+const RUNBOOK_URL = `https://github.com/${REPOSITORY}/blob/${BRANCH}/docs/runbook.md`
 const PIPELINE_ACCOUNT = '444444444444'
 const ZONES = ['ap-northeast-2a', 'ap-northeast-2c']
 
@@ -44,7 +47,7 @@ const dev: StageValues = {
   },
   lock: { kind: 'new', nodeType: 'cache.t4g.micro', nodes: 1 },
   schedule: { day: 10, hour: 2, enabled: false },
-  alarms: { emails: [], outboxAgeMinutes: 60, registeredByDay: 28 },
+  alarms: { emails: [], runbookUrl: RUNBOOK_URL, outboxAgeMinutes: 60, registeredByDay: 28 },
   sweepMinutes: 15,
   reservedConcurrency: false,
 }
@@ -68,7 +71,12 @@ const staging: StageValues = {
     maxConnections: 300,
   },
   lock: { kind: 'new', nodeType: 'cache.t4g.micro', nodes: 2 },
-  alarms: { emails: ['sharelock-staging@example.com'], outboxAgeMinutes: 30, registeredByDay: 28 },
+  alarms: {
+    emails: ['sharelock-staging@example.com'],
+    runbookUrl: RUNBOOK_URL,
+    outboxAgeMinutes: 30,
+    registeredByDay: 28,
+  },
   smokeFrom: PIPELINE_ACCOUNT,
   sweepMinutes: 5,
   reservedConcurrency: true,
@@ -94,7 +102,13 @@ const prod: StageValues = {
     maxConnections: 600,
   },
   schedule: { day: 10, hour: 2, enabled: true },
-  alarms: { emails: ['sharelock@example.com'], outboxAgeMinutes: 15, registeredByDay: 12 },
+  alarms: {
+    emails: ['sharelock@example.com'],
+    page: { emails: ['sharelock-on-call@example.com'] },
+    runbookUrl: RUNBOOK_URL,
+    outboxAgeMinutes: 15,
+    registeredByDay: 12,
+  },
 }
 
 const STAGES: readonly StageValues[] = [local, dev, staging, prod]
@@ -113,8 +127,8 @@ export const pipelineConfig = (): PipelineConfig =>
     account: PIPELINE_ACCOUNT,
     region: REGION,
     connectionArn: `arn:aws:codeconnections:${REGION}:${PIPELINE_ACCOUNT}:connection/00000000-0000-0000-0000-000000000000`,
-    repository: 'example/sharelock',
-    branch: 'main',
+    repository: REPOSITORY,
+    branch: BRANCH,
     stages: ['staging', 'prod'],
     // AWS's mirror: the images' own host refuses builders that share an address.
     image: 'public.ecr.aws/docker/library/node:24-trixie',

@@ -4,16 +4,18 @@ import { Key } from 'aws-cdk-lib/aws-kms'
 import { type CfnTopic, Topic } from 'aws-cdk-lib/aws-sns'
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions'
 import { Construct } from 'constructs'
+import type { AwsStage } from '../config/config.ts'
 
 /**
- * Two topics under one key: events are for programs (docs/events.md), notices for people. A subscriber in another account
- * needs the key as well as the topic.
+ * Three topics under one key: events are for programs (docs/events.md), notices for people, pages for those who are woken. A
+ * subscriber in another account needs the key as well as the topic.
  */
 export class Messaging extends Construct {
   readonly events: Topic
   readonly notices: Topic
+  readonly pages: Topic
 
-  constructor(scope: Construct, id: string, account: string, emails: readonly string[]) {
+  constructor(scope: Construct, id: string, { account, alarms }: Pick<AwsStage, 'account' | 'alarms'>) {
     super(scope, id)
     const masterKey = new Key(this, 'Key', {
       description: 'Sharelock: topics',
@@ -32,16 +34,25 @@ export class Messaging extends Construct {
     this.events = new Topic(this, 'Events', { masterKey, enforceSSL: true })
     ;(this.events.node.defaultChild as CfnTopic).overrideLogicalId('EventsTopic')
     this.events.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
-    this.notices = new Topic(this, 'Notices', { masterKey, enforceSSL: true })
+    this.notices = this.addAlarmTopic('Notices', { masterKey, account, emails: alarms.emails })
+    this.pages = this.addAlarmTopic('Pages', { masterKey, account, emails: alarms.page.emails })
+  }
+
+  private addAlarmTopic(
+    name: string,
+    { masterKey, account, emails }: { masterKey: Key; account: string; emails: readonly string[] },
+  ): Topic {
+    const topic = new Topic(this, name, { masterKey, enforceSSL: true })
     // A topic with a policy of its own has lost the default one, which let the account's alarms in.
-    this.notices.addToResourcePolicy(
+    topic.addToResourcePolicy(
       new PolicyStatement({
         principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
         actions: ['sns:Publish'],
-        resources: [this.notices.topicArn],
+        resources: [topic.topicArn],
         conditions: { StringEquals: { 'aws:SourceAccount': account } },
       }),
     )
-    for (const email of emails) this.notices.addSubscription(new EmailSubscription(email))
+    for (const email of emails) topic.addSubscription(new EmailSubscription(email))
+    return topic
   }
 }

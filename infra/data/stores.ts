@@ -33,6 +33,8 @@ export type Deployed = {
   readonly databaseIdentifier: string
   readonly databaseResourceId: string
   readonly lockNodeIds: readonly string[]
+  /** Where people are woken. */
+  readonly pages: ITopic
 }
 
 /**

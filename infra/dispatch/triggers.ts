@@ -39,14 +39,16 @@ export class HaltRule extends Construct {
   /** Ends of executions that EventBridge could not deliver, or HaltJob not handle. */
   readonly deadLetters: Queue
   readonly rule: Rule
+  /** The function as events call it. */
+  readonly live: Alias
 
   constructor(scope: Construct, id: string, { jobMachine, haltJob }: HaltRuleProps) {
     super(scope, id)
     this.deadLetters = deadLetters(this)
     // An alias: nobody's execution depends on the code of a version here, and the newest is right.
-    const live = new Alias(this, 'HaltJobLive', { aliasName: 'live', version: haltJob.currentVersion as IVersion })
+    this.live = new Alias(this, 'HaltJobLive', { aliasName: 'live', version: haltJob.currentVersion as IVersion })
     // EventBridge's own queue only gets what Lambda does not accept; what the function fails at goes this way.
-    live.configureAsyncInvoke({
+    this.live.configureAsyncInvoke({
       onFailure: new SqsDestination(this.deadLetters),
       retryAttempts: ASYNC_RETRIES,
       maxEventAge: HALT_AGE,
@@ -59,7 +61,7 @@ export class HaltRule extends Construct {
         detail: { stateMachineArn: [jobMachine.stateMachineArn], status: [...ENDED_BADLY] },
       },
       targets: [
-        new RuleTarget(live as IFunction, {
+        new RuleTarget(this.live as IFunction, {
           deadLetterQueue: this.deadLetters,
           retryAttempts: 20,
           maxEventAge: HALT_AGE,
@@ -82,6 +84,8 @@ export class Schedules extends Construct {
   readonly sweepFailures: Queue
   readonly month: Schedule
   readonly sweep: Schedule
+  /** The function as the schedule calls it. */
+  readonly live: Alias
 
   constructor(scope: Construct, id: string, { config, dispatchMachine, sweep }: SchedulesProps) {
     super(scope, id)
@@ -106,9 +110,9 @@ export class Schedules extends Construct {
         maxEventAge: Duration.hours(24),
       }),
     })
-    const live = new Alias(this, 'SweepLive', { aliasName: 'live', version: sweep.currentVersion as IVersion })
+    this.live = new Alias(this, 'SweepLive', { aliasName: 'live', version: sweep.currentVersion as IVersion })
     // The next sweep makes up for a lost one, so a failed one is not repeated; but it is kept, and tells why.
-    live.configureAsyncInvoke({
+    this.live.configureAsyncInvoke({
       onFailure: new SqsDestination(this.sweepFailures),
       retryAttempts: 0,
       maxEventAge: Duration.minutes(5),
@@ -117,7 +121,7 @@ export class Schedules extends Construct {
       description: 'Sharelock: halts abandoned jobs, publishes what is left in the outbox',
       schedule: ScheduleExpression.rate(Duration.minutes(config.sweepMinutes)),
       timeWindow: TimeWindow.off(),
-      target: new LambdaInvoke(live as IFunction, {
+      target: new LambdaInvoke(this.live as IFunction, {
         input: ScheduleTargetInput.fromObject({
           registeredByDay: config.alarms.registeredByDay,
           monthsBack: config.monthsBack,

@@ -31,7 +31,7 @@ export class DataStack extends Stack {
     const storage = new Storage(this, 'Storage')
     const bucket = storage.bucket as IBucket
     this.bucketName = new CfnOutput(this, 'BucketName', { value: bucket.bucketName })
-    const messaging = new Messaging(this, 'Messaging', config.account, config.alarms.emails)
+    const messaging = new Messaging(this, 'Messaging', config)
     // Last, for a first deployment that fails can't take a protected database back: see docs/deployments.md.
     database.node.addDependency(lock, storage, messaging)
     narrowEndpoints(network.endpoints, {
@@ -58,6 +58,7 @@ export class DataStack extends Stack {
         databaseIdentifier: database.instance.instanceIdentifier,
         databaseResourceId: database.resourceId,
         lockNodeIds: lock.nodeIds,
+        pages: messaging.pages,
       },
     }
   }

@@ -51,9 +51,9 @@ export class JobStack extends Stack {
       notices: stores.notices,
       jobMachine: job.stateMachine,
       dispatchMachine: dispatch.stateMachine,
-      scheduleDeadLetters: schedules.deadLetters,
-      haltDeadLetters: haltRule.deadLetters,
-      sweepFailures: schedules.sweepFailures,
+      functions,
+      haltRule,
+      schedules,
     })
     const operatorPolicy = addOperatorPolicies(this, {
       stage: config.stage,

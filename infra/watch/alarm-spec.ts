@@ -1,8 +1,9 @@
 import type { IMetric } from 'aws-cdk-lib/aws-cloudwatch'
-import type { IQueue } from 'aws-cdk-lib/aws-sqs'
 import type { IStateMachine } from 'aws-cdk-lib/aws-stepfunctions'
 import type { AwsStage } from '../config/config.ts'
 import type { Deployed } from '../data/stores.ts'
+import type { HaltRule, Schedules } from '../dispatch/triggers.ts'
+import type { Functions } from '../functions/functions.ts'
 
 /** What the alarms look at, besides the handlers' own metrics. */
 export type Watched = {
@@ -10,14 +11,18 @@ export type Watched = {
   readonly deployed: Deployed
   readonly jobMachine: IStateMachine
   readonly dispatchMachine: IStateMachine
-  readonly scheduleDeadLetters: IQueue
-  readonly haltDeadLetters: IQueue
-  readonly sweepFailures: IQueue
+  readonly functions: Pick<Functions, 'all' | 'operators'>
+  readonly haltRule: Pick<HaltRule, 'deadLetters' | 'rule' | 'live'>
+  readonly schedules: Pick<Schedules, 'deadLetters' | 'sweepFailures' | 'live'>
 }
 
-/** One alarm. Its name is also its heading in docs/runbook.md. */
+/** One alarm. */
 export type AlarmSpec = {
   readonly name: string
+  /** Under which it is in docs/runbook.md, if not under its name. */
+  readonly heading?: string
+  /** It wakes somebody: the month, or what all runs need, does not go on without a person. All others wait for the morning. */
+  readonly pages?: true
   /** A sentence for the one who is woken. */
   readonly meaning: string
   readonly metric: IMetric

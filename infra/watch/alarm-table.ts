@@ -1,14 +1,19 @@
 import { Duration } from 'aws-cdk-lib'
-import type { IStateMachine } from 'aws-cdk-lib/aws-stepfunctions'
 import { LOCK_TTL_MS } from '../../functions/contract/limits.ts'
 import { type AlarmSpec, CPU_HIGH_PERCENT, HALF_HOUR_PERIODS, type Watched } from './alarm-spec.ts'
 import { databaseAlarms } from './database-alarms.ts'
+import { functionAlarms } from './function-alarms.ts'
 import { emitted, lockNodes, over } from './metrics.ts'
+import { triggerAlarms } from './trigger-alarms.ts'
 
 /** A lock is extended at every chunk's begin; one that reaches three quarters of its life in between is nearly lost. */
 const LOCK_OLD_MS = (LOCK_TTL_MS * 3) / 4
 const LOCK_MEMORY_HIGH_PERCENT = 70
 const DAY_PERIODS = 24
+const JOB_LONG_S = 3_600
+/** A node of class T earns 12 an hour and more, and keeps 288 and more; a silent one counts as full. */
+const LOCK_CREDITS_LOW = 30
+const CREDITS_FULL = 288
 
 const HOUR = Duration.hours(1)
 
@@ -27,6 +32,12 @@ const jobs = ({ config: { stage, alarms } }: Watched): AlarmSpec[] => [
     periods: DAY_PERIODS,
   },
   {
+    name: 'job-long',
+    meaning: 'A job has been running for an hour; one of a million rows takes minutes.',
+    metric: emitted(stage, 'job.open.age', 'Maximum'),
+    threshold: JOB_LONG_S,
+  },
+  {
     name: 'fence-rejected',
     meaning:
       'MySQL refused a write under an old fence: two runs met. Nothing is damaged; why they met should be known.',
@@ -35,6 +46,7 @@ const jobs = ({ config: { stage, alarms } }: Watched): AlarmSpec[] => [
   },
   {
     name: 'outbox-old',
+    pages: true,
     meaning: `An event has not been published for ${alarms.outboxAgeMinutes} minutes.`,
     metric: emitted(stage, 'outbox.age', 'Maximum'),
     threshold: alarms.outboxAgeMinutes * 60,
@@ -59,13 +71,14 @@ const jobs = ({ config: { stage, alarms } }: Watched): AlarmSpec[] => [
   },
   {
     name: 'month-overdue',
+    pages: true,
     meaning: `It is day ${alarms.registeredByDay} and active distributors have no REGISTERED job of the month that is due.`,
     metric: emitted(stage, 'month.overdue', 'Maximum', HOUR),
     threshold: 1,
   },
 ]
 
-const locks = ({ config: { stage }, deployed }: Watched): AlarmSpec[] => [
+const locks = ({ config: { stage, lock }, deployed }: Watched): AlarmSpec[] => [
   {
     name: 'lock-near-ttl',
     meaning: `A lock was extended only after three quarters of its life of ${LOCK_TTL_MS / 1_000} s.`,
@@ -80,18 +93,21 @@ const locks = ({ config: { stage }, deployed }: Watched): AlarmSpec[] => [
   },
   {
     name: 'lock-renew-failing',
+    pages: true,
     meaning: 'Running jobs can not extend their locks: lost, or Valkey is out of reach.',
     metric: emitted(stage, 'lock.renew.failure', 'Sum'),
     threshold: 3,
   },
   {
     name: 'lock-evictions',
+    pages: true,
     meaning: 'Valkey evicted keys, and with them perhaps locks. It must never: its policy is noeviction.',
     metric: over('SUM', lockNodes(deployed, 'Evictions', 'Sum'), 'evictions'),
     threshold: 1,
   },
   {
     name: 'lock-memory',
+    pages: true,
     meaning: 'Valkey fills up; when it is full, no lock can be acquired.',
     metric: over('MAX', lockNodes(deployed, 'DatabaseMemoryUsagePercentage', 'Maximum'), 'memory, percent'),
     threshold: LOCK_MEMORY_HIGH_PERCENT,
@@ -103,68 +119,25 @@ const locks = ({ config: { stage }, deployed }: Watched): AlarmSpec[] => [
     threshold: CPU_HIGH_PERCENT,
     periods: HALF_HOUR_PERIODS,
   },
+  // Nodes of class T do a tenth of their work once these are spent.
+  ...(lock.kind === 'new' && lock.nodeType.startsWith('cache.t')
+    ? [
+        {
+          name: 'lock-credits',
+          meaning: 'A node of Valkey has nearly spent its CPU credits, and will be slow.',
+          metric: over('MIN', lockNodes(deployed, 'CPUCreditBalance', 'Minimum'), 'CPU credits', CREDITS_FULL),
+          threshold: LOCK_CREDITS_LOW,
+          below: true,
+        } as const,
+      ]
+    : []),
 ]
-
-const triggers = (watched: Watched): AlarmSpec[] => {
-  const { config, jobMachine, dispatchMachine, scheduleDeadLetters, haltDeadLetters, sweepFailures } = watched
-  const badly = (machine: IStateMachine) =>
-    over(
-      'SUM',
-      [
-        machine.metricFailed({ statistic: 'Sum' }),
-        machine.metricTimedOut({ statistic: 'Sum' }),
-        machine.metricAborted({ statistic: 'Sum' }),
-      ],
-      'failed, timed out, aborted',
-    )
-  return [
-    {
-      name: 'execution-failed',
-      meaning: 'An execution ended without success: rejected, refused, overtaken, halted, stopped or timed out.',
-      metric: badly(jobMachine),
-      threshold: 1,
-    },
-    {
-      name: 'dispatch-failed',
-      meaning: 'The month was not dispatched, or not to all.',
-      metric: badly(dispatchMachine),
-      threshold: 1,
-    },
-    {
-      name: 'schedule-dead-letters',
-      meaning: 'A schedule could not deliver its call.',
-      metric: scheduleDeadLetters.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum' }),
-      threshold: 1,
-    },
-    {
-      name: 'halt-dead-letters',
-      meaning:
-        'The end of an execution was not delivered to HaltJob, or HaltJob failed at it; the sweeper halts its job later.',
-      metric: haltDeadLetters.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum' }),
-      threshold: 1,
-    },
-    {
-      name: 'sweep-failed',
-      meaning: 'A sweep ended with an error; the next one makes up for it.',
-      metric: sweepFailures.metricApproximateNumberOfMessagesVisible({ statistic: 'Maximum' }),
-      threshold: 1,
-    },
-    {
-      name: 'sweep-silent',
-      meaning: 'The sweeper has failed to finish three times in a row.',
-      metric: emitted(config.stage, 'outbox.age', 'SampleCount', Duration.minutes(config.sweepMinutes)),
-      threshold: 1,
-      periods: 3,
-      below: true,
-      missingIsBad: true,
-    },
-  ]
-}
 
 /** Every alarm of a stage. */
 export const alarmTable = (watched: Watched): AlarmSpec[] => [
   ...jobs(watched),
   ...locks(watched),
-  ...triggers(watched),
+  ...triggerAlarms(watched),
+  ...functionAlarms(watched),
   ...databaseAlarms(watched),
 ]

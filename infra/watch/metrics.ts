@@ -40,12 +40,17 @@ export const lockNodes = ({ lockNodeIds }: Deployed, metricName: string, statist
       }),
   )
 
-/** The largest, or the sum, over several metrics. */
-export const over = (combine: 'MAX' | 'SUM', metrics: readonly Metric[], label: string): MathExpression => {
+/** The largest, the smallest or the sum of several metrics. @param silent what one counts that has no data */
+export const over = (
+  combine: 'MAX' | 'MIN' | 'SUM',
+  metrics: readonly Metric[],
+  label: string,
+  silent = 0,
+): MathExpression => {
   const named = Object.fromEntries(metrics.map((metric, index) => [`m${index}`, metric]))
   return new MathExpression({
     expression: `${combine}([${Object.keys(named)
-      .map((name) => `FILL(${name}, 0)`)
+      .map((name) => `FILL(${name}, ${silent})`)
       .join(', ')}])`,
     usingMetrics: named,
     period: PERIOD,

@@ -12,6 +12,7 @@ import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
 import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns'
 import { Construct } from 'constructs'
 import type { MetricName } from '../../functions/contract/metrics.ts'
+import type { AwsStage } from '../config/config.ts'
 import type { AlarmSpec, Watched } from './alarm-spec.ts'
 import { alarmTable } from './alarm-table.ts'
 import { database, emitted, lockNodes, rowsPerSecond } from './metrics.ts'
@@ -28,17 +29,24 @@ export type WatchProps = Watched & { readonly notices: ITopic }
 export class Watch extends Construct {
   constructor(scope: Construct, id: string, { notices, ...watched }: WatchProps) {
     super(scope, id)
-    const { stage, alarms } = watched.config
-    const existing = alarms.topicArn === undefined ? [] : [Topic.fromTopicArn(this, 'ExistingTopic', alarms.topicArn)]
-    const actions = [notices, ...existing].map((topic) => new SnsAction(topic))
-    for (const spec of alarmTable(watched)) this.addAlarm(stage, spec, actions)
+    const { alarms } = watched.config
+    const told = [notices, ...this.existing('ExistingTopic', alarms.topicArn)]
+    const woken = [watched.deployed.pages, ...this.existing('ExistingPageTopic', alarms.page.topicArn)]
+    const actionsOf = (topics: readonly ITopic[]) => topics.map((topic) => new SnsAction(topic))
+    const [tickets, pages] = [actionsOf(told), actionsOf([...told, ...woken])]
+    for (const spec of alarmTable(watched)) this.addAlarm(watched.config, spec, spec.pages ? pages : tickets)
     this.addDashboard(watched)
   }
 
-  private addAlarm(stage: string, spec: AlarmSpec, actions: readonly SnsAction[]): void {
+  private existing(id: string, topicArn: string | undefined): ITopic[] {
+    return topicArn === undefined ? [] : [Topic.fromTopicArn(this, id, topicArn)]
+  }
+
+  private addAlarm({ stage, alarms }: AwsStage, spec: AlarmSpec, actions: readonly SnsAction[]): void {
+    const urgency = spec.pages ? 'Page' : 'Ticket'
     const alarm = new Alarm(this, spec.name, {
       alarmName: `sharelock-${stage}-${spec.name}`,
-      alarmDescription: `${spec.meaning} What to do: docs/runbook.md, ${spec.name}.`,
+      alarmDescription: `${urgency}: ${spec.meaning} What to do: ${alarms.runbookUrl}#${spec.heading ?? spec.name}`,
       metric: spec.metric,
       threshold: spec.threshold,
       evaluationPeriods: spec.periods ?? 1,
@@ -49,7 +57,7 @@ export class Watch extends Construct {
     alarm.addOkAction(...actions)
   }
 
-  private addDashboard({ config: { stage }, deployed, jobMachine }: Watched): void {
+  private addDashboard({ config: { stage, alarms }, deployed, jobMachine }: Watched): void {
     const sum = (...names: MetricName[]) => names.map((name) => emitted(stage, name, 'Sum'))
     const largest = (...names: MetricName[]) => names.map((name) => emitted(stage, name, 'Maximum'))
     const graph = (title: string, left: IMetric[], right: IMetric[] = []): IWidget =>
@@ -59,7 +67,7 @@ export class Watch extends Construct {
       widgets: [
         [
           new TextWidget({
-            markdown: `# Sharelock ${stage}\nWhat an alarm means: docs/runbook.md`,
+            markdown: `# Sharelock ${stage}\n[What an alarm means](${alarms.runbookUrl})`,
             width: 24,
             height: 2,
           }),

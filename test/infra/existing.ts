@@ -41,7 +41,9 @@ export const EXISTING = {
   schedule: { day: 5, hour: 3, enabled: true },
   alarms: {
     emails: [],
-    topicArn: 'arn:aws:sns:ap-northeast-2:555555555555:on-call',
+    topicArn: 'arn:aws:sns:ap-northeast-2:555555555555:desk',
+    page: { emails: [], topicArn: 'arn:aws:sns:ap-northeast-2:555555555555:on-call' },
+    runbookUrl: 'https://wiki.example.org/sharelock/runbook',
     outboxAgeMinutes: 15,
     registeredByDay: 7,
   },

@@ -44,6 +44,8 @@ export const quietJobs = async (
 export type Backlog = {
   readonly open: number
   readonly halted: number
+  /** Of the oldest job that is not halted, since it was opened or taken over; null where none runs. */
+  readonly runningAgeS: number | null
   /** Of the oldest event that waits for its turn; null where none does. */
   readonly outboxAgeS: number | null
   /** Events that the topic refused, and that are tried again later. */
@@ -55,9 +57,11 @@ export const readBacklog = async (reader: Reader): Promise<Backlog> => {
   const [row] = await reader.rows<Backlog>(
     `select (select count(*) from job where open_slice = 1) as open,
             (select count(*) from job where open_slice = 1 and halted_at is not null) as halted,
+            (select timestampdiff(second, min(opened_at), current_timestamp(6))
+             from job where open_slice = 1 and halted_at is null) as runningAgeS,
             (select timestampdiff(second, min(created_at), current_timestamp(6))
              from outbox where published_at is null and set_aside_until is null) as outboxAgeS,
             (select count(*) from outbox where published_at is null and set_aside_until is not null) as setAside`,
   )
-  return row ?? { open: 0, halted: 0, outboxAgeS: null, setAside: 0 }
+  return row ?? { open: 0, halted: 0, runningAgeS: null, outboxAgeS: null, setAside: 0 }
 }

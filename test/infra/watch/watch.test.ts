@@ -16,6 +16,7 @@ type Alarm = {
   readonly AlarmActions: readonly unknown[]
   readonly TreatMissingData: string
   readonly Threshold: number
+  readonly Metrics?: readonly { readonly MetricStat?: unknown }[]
 }
 
 let template: Template
@@ -26,8 +27,15 @@ beforeAll(() => {
 }, 120_000)
 
 const runbook = readFileSync('docs/runbook.md', 'utf8')
-const nameOf = ({ AlarmName }: Alarm) => AlarmName.replace('sharelock-prod-', '')
+/** An alarm that watches more than one expression can hold is several, under one heading. */
+const nameOf = ({ AlarmName }: Alarm) => AlarmName.replace('sharelock-prod-', '').replace(/-\d$/, '')
 const alarm = (name: string): Alarm => alarms.find((each) => nameOf(each) === name) ?? expect.fail(`no alarm ${name}`)
+
+/** The month, or what all runs need, does not go on without a person. */
+const PAGES = [
+  ...['database-connections', 'database-storage', 'dispatch-failed', 'events-dropped', 'lock-evictions', 'lock-memory'],
+  ...['lock-renew-failing', 'month-overdue', 'outbox-old', 'schedule-dead-letters', 'sweep-silent'],
+]
 
 describe('the alarms', () => {
   test('each have a heading in the runbook: what it means, how to look, how to resolve', () => {
@@ -40,21 +48,45 @@ describe('the alarms', () => {
 
   test('and the runbook has none that no alarm leads to', () => {
     const headings = [...runbook.matchAll(/^### ([a-z-]+)$/gm)].map((match) => match[1])
-    expect(headings.toSorted()).toEqual(alarms.map(nameOf).toSorted())
+    expect(headings.toSorted()).toEqual([...new Set(alarms.map(nameOf))].toSorted())
   })
 
-  test('tell people, when they begin and when they end, and say where the runbook is', () => {
+  test('tell people, when they begin and when they end, and link their heading', () => {
     for (const each of alarms) {
-      expect(each.AlarmActions, each.AlarmName).toHaveLength(1)
-      expect(each, each.AlarmName).toHaveProperty('OKActions')
-      expect(each.AlarmDescription).toContain(`docs/runbook.md, ${nameOf(each)}`)
+      expect(each, each.AlarmName).toHaveProperty('OKActions', each.AlarmActions)
+      expect(each.AlarmDescription).toMatch(
+        new RegExp(` https://github\\.com/example/sharelock/blob/main/docs/runbook\\.md#${nameOf(each)}$`),
+      )
     }
   })
 
-  test('tell an existing topic as well, where the stage names one', () => {
+  test('that can not wait wake somebody besides, and no other does', () => {
+    const pages = alarms.filter(({ AlarmActions }) => AlarmActions.length === 2)
+    for (const each of alarms) {
+      const [told, woken] = each.AlarmActions.map((action) => JSON.stringify(action))
+      expect(told, each.AlarmName).toMatch(/MessagingNotices/)
+      expect(each.AlarmDescription).toMatch(woken === undefined ? /^Ticket: / : /^Page: /)
+      if (woken !== undefined) expect(woken, each.AlarmName).toMatch(/MessagingPages/)
+    }
+    expect(pages.map(nameOf).toSorted()).toEqual(PAGES)
+  })
+
+  test('tell existing topics as well, where the stage names them', () => {
     const guest = stageTemplates(deployed(EXISTING)).job
-    for (const { Properties } of Object.values(guest.findResources('AWS::CloudWatch::Alarm')))
-      expect(JSON.stringify(Properties.AlarmActions)).toContain('555555555555:on-call')
+    for (const { Properties } of Object.values(guest.findResources('AWS::CloudWatch::Alarm'))) {
+      const actions = JSON.stringify(Properties.AlarmActions)
+      expect(actions).toContain('555555555555:desk')
+      expect(actions.includes('555555555555:on-call')).toBe(Properties.AlarmDescription.startsWith('Page: '))
+    }
+  })
+
+  test('look at no more metrics than CloudWatch takes, and at each function that can be throttled', () => {
+    const text = JSON.stringify(template.findResources('AWS::CloudWatch::Alarm'))
+    for (const { Metrics = [] } of alarms)
+      expect(Metrics.filter(({ MetricStat }) => MetricStat !== undefined).length).toBeLessThanOrEqual(10)
+    const functions = Object.keys(template.findResources('AWS::Lambda::Function')).filter((id) => /^Functions/.test(id))
+    for (const id of functions) expect(text.split(`"Value":{"Ref":"${id}"}`).length - 1, id).toBeGreaterThanOrEqual(1)
+    expect(text.match(/"MetricName":"Throttles"/g)).toHaveLength(functions.length)
   })
 
   test('cover what the design asks for', () => {
@@ -62,6 +94,15 @@ describe('the alarms', () => {
       expect.arrayContaining([
         'database-connections',
         'database-cpu',
+        'database-credits',
+        'database-latency',
+        'database-memory',
+        'events-dropped',
+        'functions-memory',
+        'functions-throttled',
+        'job-long',
+        'lock-credits',
+        'operators-failing',
         'database-storage',
         'fence-rejected',
         'job-halted',
@@ -93,7 +134,7 @@ describe('the metrics', () => {
     .map((file) => readFileSync(`functions/${file}`, 'utf8'))
   const emitted = new Set(
     sources.flatMap((text) =>
-      [...text.matchAll(/'((?:lock|chunk|fence|job|outbox|month|source)(?:\.[a-z]+)+)'/g)].map(
+      [...text.matchAll(/'((?:lock|chunk|fence|job|outbox|month|source|memory)(?:\.[a-z]+)+)'/g)].map(
         (match) => match[1] ?? '',
       ),
     ),

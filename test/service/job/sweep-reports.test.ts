@@ -33,6 +33,23 @@ describe('the outbox', () => {
   })
 })
 
+describe('the oldest job that runs', () => {
+  test('is told by its age, and a halted one is not it', async () => {
+    const aged = async () => {
+      const run = runWith(new Topic())
+      const counted = countedBy(run)
+      await sweep(run, INPUT, 3 * 3_600)
+      return counted.find(([name]) => name === 'job.open.age')?.[1]
+    }
+    expect(await aged()).toBe(0)
+    const { job } = await openedAgo(90)
+    await openedAgo(30, 'b/2')
+    expect(await aged()).toBeGreaterThanOrEqual(90 * 60)
+    await db.outside.change('update job set halted_at = current_timestamp(6) where id = ?', [job.id])
+    expect(await aged()).toBeLessThan(90 * 60)
+  })
+})
+
 describe('the month that is due', () => {
   test.each([
     ['before its day', '2026-10-11T14:59:59Z', 1, null],

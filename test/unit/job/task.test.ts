@@ -1,3 +1,4 @@
+import { Metrics } from '@aws-lambda-powertools/metrics'
 import type { Context } from 'aws-lambda'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
@@ -72,6 +73,17 @@ describe('a handler', () => {
     const [one, two] = runs as [TaskContext, TaskContext]
     expect(one.logger.getPersistentLogAttributes()).not.toBe(two.logger.getPersistentLogAttributes())
     expect(one.metrics).not.toBe(two.metrics)
+  })
+
+  test.each([
+    ['little', 1_000_000, false],
+    ['nearly all', 64, true],
+  ])('that has used %s of its memory tells it where it is much', async (_, functionMb, isTold) => {
+    vi.stubEnv('AWS_LAMBDA_FUNCTION_MEMORY_SIZE', String(functionMb))
+    const counted = vi.spyOn(Metrics.prototype, 'addMetric')
+    await task('ReadHead', z.unknown(), async () => 'done')({}, endingIn(10_000))
+    expect(counted.mock.calls.filter(([name]) => name === 'memory.used')).toHaveLength(isTold ? 1 : 0)
+    counted.mockRestore()
   })
 
   test('with too little time left to do anything says so at once, and asks nobody', async () => {
