@@ -11,6 +11,8 @@ const MigratorEnv = z.object({
     .default('sharelock'),
   /** The functions' user, which the migrator creates. */
   DATABASE_USER: z.string().min(1),
+  /** Settlement programs' user, which the migrator creates too; none if empty. */
+  READER_USER: z.string().default(''),
   MASTER_SECRET_ARN: z.string().startsWith('arn:'),
   /** `db-...`: an instance keeps it for life, and a restored one has another. */
   DATABASE_RESOURCE_ID: z.string().default(''),

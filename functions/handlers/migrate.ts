@@ -16,7 +16,7 @@ const REQUEST_HANDLER = {
  * cannot.
  *
  * 1. Read the master secret. 2. Apply the migrations that are missing, under a lock on the server, so never beside
- * another migrator. 3. Create the functions' user, who logs in with IAM passwords only, and bring its privileges up to date.
+ * another migrator. 3. Create the functions' and the readers' user, who log in with IAM passwords only, and bring their privileges up to date.
  * 4. Where the smoke job runs, add its distributor. 5. Where the instance is another one than the last deployment knew, it was
  * restored: raise the fences.
  *
@@ -46,7 +46,11 @@ const migrateStage = async (): Promise<Prepared> => {
       AWS_REGION: env.AWS_REGION,
     },
     { name: env.DATABASE_USER, auth: 'iam' },
-    { smokeDistributor: env.SMOKE_DISTRIBUTOR, resourceId: env.DATABASE_RESOURCE_ID },
+    {
+      smokeDistributor: env.SMOKE_DISTRIBUTOR,
+      resourceId: env.DATABASE_RESOURCE_ID,
+      ...(env.READER_USER === '' ? {} : { reader: { name: env.READER_USER, auth: 'iam' } }),
+    },
   )
   console.log(JSON.stringify(prepared))
   return prepared

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { TASKS } from '../../functions/contract/tasks.ts'
 import { CONNECTIONS_SHARE_MAX, connectionBudget } from './connections.ts'
 import { NetworkSettings } from './network.ts'
+import { ReaderSettings } from './readers.ts'
 import { DatabaseSettings, LockSettings } from './stores.ts'
 import { AccountId, Name, Region } from './values.ts'
 
@@ -73,6 +74,7 @@ const AwsStage = z
     lock: LockSettings,
     schedule: Schedule,
     alarms: Alarms,
+    readers: ReaderSettings.prefault({}),
     /** The account of the pipeline, which may then run the smoke job here as an operator. */
     smokeFrom: AccountId.optional(),
     sweepMinutes: z.int().min(1).max(60),
@@ -85,7 +87,7 @@ const AwsStage = z
   })
   .superRefine((config, context) => {
     const refuse = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message })
-    const { network, database, lock, region } = config
+    const { network, database, lock, region, readers } = config
     const needed = connectionBudget(config)
     if (needed > CONNECTIONS_SHARE_MAX * database.maxConnections)
       refuse(
@@ -94,6 +96,8 @@ const AwsStage = z
       )
     if (database.kind === 'new' && database.storageMaxGib <= database.storageGib)
       refuse(['database', 'storageMaxGib'], 'must exceed storageGib, or the storage can not grow')
+    if (readers.accounts.includes(config.account))
+      refuse(['readers', 'accounts'], 'the own account may subscribe already: name others only')
     for (const zone of network.zones)
       if (!zone.startsWith(region)) refuse(['network', 'zones'], `the zone ${zone} is not in ${region}`)
     if (network.kind === 'new' && lock.kind === 'existing')

@@ -45,6 +45,11 @@ export const DatabaseSettings = z.discriminatedUnion('kind', [
       .string()
       .regex(/^[a-z]\w{0,31}$/, 'a user name of a-z, 0-9 and _, 32 at most')
       .optional(),
+    /** The readers' user. `sharelock_<stage>_r` where absent. */
+    reader: z
+      .string()
+      .regex(/^[a-z]\w{0,31}$/, 'a user name of a-z, 0-9 and _, 32 at most')
+      .optional(),
   }),
 ])
 export type DatabaseSettings = z.output<typeof DatabaseSettings>
@@ -78,11 +83,15 @@ export type LockSettings = z.output<typeof LockSettings>
  * What this stage's things are called in the database. A server of its own has the same names in every stage, so that
  * readers' statements are the same everywhere; on a server that is shared, the stage is part of them.
  */
-export const databaseNames = (stage: string, database: DatabaseSettings): { schema: string; user: string } => {
-  if (database.kind === 'new') return { schema: 'sharelock', user: 'sharelock_app' }
+export const databaseNames = (
+  stage: string,
+  database: DatabaseSettings,
+): { readonly schema: string; readonly user: string; readonly reader: string } => {
+  if (database.kind === 'new') return { schema: 'sharelock', user: 'sharelock_app', reader: 'sharelock_reader' }
   // A stage's name has no underscore, so two stages never become one name.
   const name = `sharelock_${stage.replaceAll('-', '_')}`
-  return { schema: database.schema ?? name, user: database.user ?? name }
+  const { schema = name, user = name, reader = `${name}_r` } = database
+  return { schema, user, reader }
 }
 
 /** What this stage's locks begin with. It ends with a character that no stage has in its name. */

@@ -1,5 +1,5 @@
 import { ArnFormat, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib'
-import { InstanceType, Port, SecurityGroup } from 'aws-cdk-lib/aws-ec2'
+import { InstanceType, type ISecurityGroup, Port, SecurityGroup } from 'aws-cdk-lib/aws-ec2'
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam'
 import { LogGroup } from 'aws-cdk-lib/aws-logs'
 import {
@@ -62,6 +62,8 @@ const keepExports = (scope: Construct, ...values: string[]): void => {
 /** MySQL: this stage's own instance, or somebody's. */
 export class DatabaseServer extends Construct {
   readonly instance: IDatabaseInstance
+  readonly port: number
+  readonly group: ISecurityGroup
   readonly environment: Readonly<Record<string, string>>
   /** Name and password of the master user, for the migrator alone. */
   readonly masterSecret: ISecret
@@ -95,8 +97,11 @@ export class DatabaseServer extends Construct {
       this.resourceId = database.resourceId
       this.masterSecret = Secret.fromSecretCompleteArn(this, 'MasterSecret', database.masterSecretArn)
     }
-    const port = database.kind === 'new' ? MYSQL_PORT : database.port
-    network.functionsGroup.connections.allowTo(this.instance, Port.tcp(port), 'MySQL')
+    this.port = database.kind === 'new' ? MYSQL_PORT : database.port
+    const [group] = this.instance.connections.securityGroups
+    if (group === undefined) throw new Error('The database has a security group')
+    this.group = group
+    network.functionsGroup.connections.allowTo(this.instance, Port.tcp(this.port), 'MySQL')
     const { schema, user } = databaseNames(stage, database)
     this.user = user
     this.environment = {

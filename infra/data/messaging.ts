@@ -7,13 +7,14 @@ import { Construct } from 'constructs'
 import type { AwsStage } from '../config/config.ts'
 
 /**
- * Three topics under one key: events are for programs (docs/events.md), notices for people, pages for those who are woken. A
- * subscriber in another account needs the key as well as the topic.
+ * Three topics under one key: events are for programs (docs/events.md), notices for people, pages for those who are woken. What
+ * is delivered is not encrypted with it any more: a subscriber in another account needs the topic only.
  */
 export class Messaging extends Construct {
   readonly events: Topic
   readonly notices: Topic
   readonly pages: Topic
+  readonly key: Key
 
   constructor(scope: Construct, id: string, { account, alarms }: Pick<AwsStage, 'account' | 'alarms'>) {
     super(scope, id)
@@ -22,6 +23,7 @@ export class Messaging extends Construct {
       enableKeyRotation: true,
       removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     })
+    this.key = masterKey
     // Without it an alarm is raised and nobody hears: CloudWatch publishes under its own name.
     masterKey.addToResourcePolicy(
       new PolicyStatement({

@@ -32,6 +32,8 @@ export type Deployed = {
   readonly masterSecret: ISecret
   readonly databaseIdentifier: string
   readonly databaseResourceId: string
+  /** Whom the migrator lets read the months. */
+  readonly readerUser: string
   readonly lockNodeIds: readonly string[]
   /** Where people are woken. */
   readonly pages: ITopic

@@ -81,7 +81,11 @@ export class Functions extends Construct {
   }
 
   /** The migrator logs in as the master, so it is told where the secret is and gets no token of the functions' user. */
-  private createMigrator({ masterSecret, databaseResourceId }: NonNullable<Stores['deployed']>): LambdaFunction {
+  private createMigrator({
+    masterSecret,
+    databaseResourceId,
+    readerUser,
+  }: NonNullable<Stores['deployed']>): LambdaFunction {
     const { config } = this.props
     const smokeFrom = config.kind === 'aws' ? config.smokeFrom : undefined
     const database = Object.entries(this.props.stores.environment).filter(([key]) =>
@@ -91,6 +95,7 @@ export class Functions extends Construct {
       ...Object.fromEntries(database),
       MASTER_SECRET_ARN: masterSecret.secretArn,
       DATABASE_RESOURCE_ID: databaseResourceId,
+      READER_USER: readerUser,
       ...(smokeFrom === undefined ? {} : { SMOKE_DISTRIBUTOR }),
     })
     masterSecret.grantRead(fn)

@@ -1,3 +1,6 @@
 /** IAM has one namespace for all regions of an account: without the region, a stage's second one could not be deployed. */
-export const regionalName = (stage: string, region: string, who: 'reader' | 'operator' | 'smoke'): string =>
-  `sharelock-${stage}-${region}-${who}`
+export const regionalName = (
+  stage: string,
+  region: string,
+  who: 'reader' | 'operator' | 'smoke' | 'settlement',
+): string => `sharelock-${stage}-${region}-${who}`

@@ -3,11 +3,13 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda'
 import type { IBucket } from 'aws-cdk-lib/aws-s3'
 import type { Construct } from 'constructs'
 import type { AwsStage } from '../config/config.ts'
+import { databaseNames } from '../config/stores.ts'
 import { DatabaseServer } from '../data/database.ts'
 import { narrowEndpoints } from '../data/endpoint-policies.ts'
 import { LockGroup } from '../data/lock-group.ts'
 import { Messaging } from '../data/messaging.ts'
 import { Network } from '../data/network.ts'
+import { Readers } from '../data/readers.ts'
 import { Storage } from '../data/storage.ts'
 import type { Stores } from '../data/stores.ts'
 
@@ -32,6 +34,7 @@ export class DataStack extends Stack {
     const bucket = storage.bucket as IBucket
     this.bucketName = new CfnOutput(this, 'BucketName', { value: bucket.bucketName })
     const messaging = new Messaging(this, 'Messaging', config)
+    new Readers(this, 'Readers', { config, network, database, messaging })
     // Last, for a first deployment that fails can't take a protected database back: see docs/deployments.md.
     database.node.addDependency(lock, storage, messaging)
     narrowEndpoints(network.endpoints, {
@@ -57,6 +60,7 @@ export class DataStack extends Stack {
         masterSecret: database.masterSecret,
         databaseIdentifier: database.instance.instanceIdentifier,
         databaseResourceId: database.resourceId,
+        readerUser: databaseNames(config.stage, config.database).reader,
         lockNodeIds: lock.nodeIds,
         pages: messaging.pages,
       },

@@ -1,12 +1,7 @@
 import type { RowDataPacket } from 'mysql2/promise'
 import { connect, type DatabaseAddress } from '../mysql/connection.ts'
 import { named } from '../mysql/failure.ts'
-
-/** How the functions' user proves who it is: RDS verifies IAM passwords through a plugin that no other server has. */
-export type AppUser = { readonly name: string } & (
-  | { readonly auth: 'iam' }
-  | { readonly auth: 'password'; readonly password: string }
-)
+import { createLogin, type LoginUser } from './login-user.ts'
 
 /** The statements each table needs, and not one more. LOAD DATA LOCAL needs INSERT only. */
 const GRANTS = {
@@ -49,21 +44,13 @@ const WATCH_GRANTS = {
  *
  * @param master address of a user who may create users and grant, on a migrated database
  */
-export const createAppUser = async (master: DatabaseAddress, user: AppUser): Promise<void> =>
+export const createAppUser = async (master: DatabaseAddress, user: LoginUser): Promise<void> =>
   await named(grantAll(master, user))
 
-const grantAll = async (master: DatabaseAddress, user: AppUser): Promise<void> => {
+const grantAll = async (master: DatabaseAddress, user: LoginUser): Promise<void> => {
   const connection = await connect(master)
   try {
-    if (user.auth === 'iam') {
-      await connection.query(
-        `create user if not exists ?@'%' identified with AWSAuthenticationPlugin as 'RDS' require ssl`,
-        [user.name],
-      )
-    } else {
-      await connection.query(`create user if not exists ?@'%' identified by ?`, [user.name, user.password])
-      await connection.query(`alter user ?@'%' identified by ?`, [user.name, user.password])
-    }
+    await createLogin(connection, user)
     for (const [table, privileges] of Object.entries(GRANTS))
       await connection.query(`grant ${privileges} on ?? to ?@'%'`, [`${master.DATABASE_NAME}.${table}`, user.name])
     for (const name of PROCEDURES)

@@ -108,7 +108,8 @@ describe("somebody's VPC", () => {
     expect(services(dataWith({ sns: 'present' })).toSorted()).toEqual(['s3', 'secretsmanager'])
     const none = dataWith({ s3: 'present', sns: 'present', secretsManager: 'present' })
     none.resourceCountIs('AWS::EC2::VPCEndpoint', 0)
-    none.resourceCountIs('AWS::EC2::SecurityGroup', 1)
+    // The functions' and the readers'.
+    none.resourceCountIs('AWS::EC2::SecurityGroup', 2)
   })
 })
 
@@ -146,7 +147,7 @@ describe('two stages', () => {
     const zones = ['ap-northeast-1a', 'ap-northeast-1c']
     const tokyo = { ...EXISTING, region: 'ap-northeast-1', network: { ...EXISTING.network, zones } }
     const [one, two] = [namesOf(EXISTING, GLOBAL), namesOf(tokyo, GLOBAL)]
-    expect(one).toHaveLength(2)
+    expect(one).toHaveLength(3)
     expect(one.filter((name) => two.includes(name))).toEqual([])
   })
 })
