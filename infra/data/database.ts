@@ -18,6 +18,7 @@ import { Construct } from 'constructs'
 import { IDLE_TIMEOUT_S, LOCK_WAIT_TIMEOUT_S } from '../../functions/contract/limits.ts'
 import type { AwsStage } from '../config/config.ts'
 import { databaseNames } from '../config/stores.ts'
+import { quietWindows } from '../config/windows.ts'
 import type { Network } from './network.ts'
 
 /** The version that CDK and cfn-lint both know. */
@@ -72,10 +73,11 @@ export class DatabaseServer extends Construct {
   /** Who the functions log in as; the migrator creates this user for IAM passwords only. */
   private readonly user: string
 
-  constructor(scope: Construct, id: string, { stage, database, logRetentionDays }: AwsStage, network: Network) {
+  constructor(scope: Construct, id: string, config: AwsStage, network: Network) {
     super(scope, id)
+    const { stage, database } = config
     if (database.kind === 'new') {
-      const instance = this.create(stage, database, logRetentionDays, network)
+      const instance = this.create(config, database, network)
       if (instance.secret === undefined) throw new Error('RDS was to manage the master secret')
       this.instance = instance
       const own = { resourceId: resourceIdOf(instance), secret: instance.secret }
@@ -129,12 +131,12 @@ export class DatabaseServer extends Construct {
   }
 
   private create(
-    stage: string,
+    { stage, schedule, logRetentionDays: retention }: AwsStage,
     values: Extract<AwsStage['database'], { kind: 'new' }>,
-    retention: AwsStage['logRetentionDays'],
     { vpc, subnets }: Network,
   ): DatabaseInstance {
     const instanceIdentifier = `sharelock-${stage}`
+    const windows = quietWindows(schedule)
     const instance = new DatabaseInstance(this, 'Instance', {
       instanceIdentifier,
       engine: ENGINE,
@@ -164,6 +166,8 @@ export class DatabaseServer extends Construct {
       }),
       cloudwatchLogsExports: [...LOGS],
       backupRetention: Duration.days(values.backupDays),
+      preferredBackupWindow: windows.backup,
+      preferredMaintenanceWindow: windows.maintenance,
       deleteAutomatedBackups: false,
       copyTagsToSnapshot: true,
       autoMinorVersionUpgrade: false,

@@ -12,6 +12,7 @@ import { Construct } from 'constructs'
 import type { AwsStage } from '../config/config.ts'
 import { accessString } from '../config/lock-access.ts'
 import { lockPrefix } from '../config/stores.ts'
+import { quietWindows } from '../config/windows.ts'
 import type { Network } from './network.ts'
 
 /** ElastiCache's newest Valkey of the 8 family; neither CDK nor cfn-lint checks it, so a test does. */
@@ -31,9 +32,9 @@ export class LockGroup extends Construct {
   readonly nodeIds: readonly string[]
   private readonly user: string
 
-  constructor(scope: Construct, id: string, { stage, lock }: AwsStage, network: Network) {
+  constructor(scope: Construct, id: string, { stage, lock, schedule }: AwsStage, network: Network) {
     super(scope, id)
-    const address = lock.kind === 'new' ? this.create(stage, lock, network) : this.use(lock)
+    const address = lock.kind === 'new' ? this.create({ stage, schedule }, lock, network) : this.use(lock)
     this.groupId = address.groupId
     this.user = address.user
     this.nodeIds = address.nodeIds
@@ -78,7 +79,7 @@ export class LockGroup extends Construct {
   }
 
   private create(
-    stage: string,
+    { stage, schedule }: Pick<AwsStage, 'stage' | 'schedule'>,
     { nodeType, nodes }: Extract<AwsStage['lock'], { kind: 'new' }>,
     { vpc, subnets }: Network,
   ) {
@@ -124,6 +125,7 @@ export class LockGroup extends Construct {
       atRestEncryptionEnabled: true,
       userGroupIds: [users.ref],
       snapshotRetentionLimit: 0,
+      preferredMaintenanceWindow: quietWindows(schedule).maintenance,
       autoMinorVersionUpgrade: true,
     })
     resource.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)

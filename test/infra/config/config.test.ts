@@ -4,6 +4,7 @@ import { TASKS } from '../../../functions/contract/tasks.ts'
 import { readConfig } from '../../../infra/config/config.ts'
 import { CONNECTIONS_SHARE_MAX, concurrencyNeeded, connectionBudget } from '../../../infra/config/connections.ts'
 import { pipelineConfig, STAGE_NAMES, stageConfig } from '../../../infra/config/stages.ts'
+import { quietWindows } from '../../../infra/config/windows.ts'
 import { runCost } from '../../../infra/scale/scale.ts'
 import { deployed, EXISTING } from '../existing.ts'
 import { stageTemplates } from '../synth.ts'
@@ -130,5 +131,17 @@ describe('what an account has to have', () => {
   test('the memory of a young account takes a file of ten million rows', () => {
     expect(sourceRowsMax(3_008)).toBeGreaterThan(10_000_000)
     expect(sourceRowsMax(TASKS.StageSource.memoryMb)).toBe(SOURCE_ROWS_MAX)
+  })
+})
+
+describe('the windows of AWS', () => {
+  test.each(Array.from({ length: 24 }, (_, hour) => hour))('are far from a dispatch at %i:00 in Seoul', (hour) => {
+    const { backup, maintenance } = quietWindows({ hour })
+    for (const window of [backup, maintenance]) {
+      const startUtc = Number(/(\d\d):00-/.exec(window)?.[1])
+      const apart = Math.abs(((startUtc + 9) % 24) - hour)
+      expect(Math.min(apart, 24 - apart)).toBeGreaterThanOrEqual(11)
+    }
+    expect(maintenance).toMatch(/^sun:\d\d:00-(sun:(?!00)\d\d|mon:00):00$/)
   })
 })

@@ -84,6 +84,16 @@ describe('the database', () => {
     })
   })
 
+  test('and Valkey are backed up and maintained half a day away from the dispatch, at 02:00 in Seoul', () => {
+    template.hasResourceProperties('AWS::RDS::DBInstance', {
+      PreferredBackupWindow: '05:00-06:00',
+      PreferredMaintenanceWindow: 'sun:06:00-sun:07:00',
+    })
+    template.hasResourceProperties('AWS::ElastiCache::ReplicationGroup', {
+      PreferredMaintenanceWindow: 'sun:06:00-sun:07:00',
+    })
+  })
+
   test('has the settings that the code relies on', () => {
     const config = stageConfig('prod')
     const maxConnections = config.kind === 'aws' ? String(config.database.maxConnections) : ''
