@@ -19,6 +19,8 @@ export const STAGING_SECTIONS: readonly Section[] = [
       'bounds',
       'rows',
       'rows-together',
+      'profile',
+      'parts',
       'encoding',
       'cp949',
       'gzip',
