@@ -56,10 +56,12 @@ begin
   declare found_status varchar(100);
   declare problem varchar(128);
   declare month_day date default str_to_date(concat(month_text, '-01'), '%Y-%m-%d');
+  -- Both with locks: under REPEATABLE READ a plain read would fix what the transaction reads before the wait for a switch.
   select a.job_id into shown_job
-  from active_set a
-  where a.distributor_id = (select d.id from distributor d where d.code = distributor_code) and a.settlement_month = month_day
-  for share of a;
+  from distributor d
+  straight_join active_set a on a.distributor_id = d.id
+  where d.code = distributor_code and a.settlement_month = month_day
+  for share;
   if shown_job is null then
     select job_id, state, status into found_job, found_state, found_status
     from slice_status
