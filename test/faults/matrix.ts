@@ -1,3 +1,5 @@
+import { BEGINNINGS, type Beginning } from './matrix/beginning.ts'
+import type { Combination } from './matrix/combination.ts'
 import type { Fault } from './matrix/fault.ts'
 import { CLOCK_FAULTS } from './matrix/kinds/clock.ts'
 import { EXECUTION_FAULTS } from './matrix/kinds/execution.ts'
@@ -5,6 +7,7 @@ import { FAILOVER_FAULTS } from './matrix/kinds/failover.ts'
 import { FULL_FAULTS } from './matrix/kinds/full.ts'
 import { LAMBDA_FAULTS } from './matrix/kinds/lambda.ts'
 import { MYSQL_FAULTS } from './matrix/kinds/mysql.ts'
+import { OPERATOR_FAULTS } from './matrix/kinds/operator.ts'
 import { RESTORED_FAULTS } from './matrix/kinds/restored.ts'
 import { RIVAL_FAULTS } from './matrix/kinds/rival.ts'
 import { SLOW_FAULTS } from './matrix/kinds/slow.ts'
@@ -27,13 +30,30 @@ export const FAULTS: readonly Fault[] = [
   ...EXECUTION_FAULTS,
   ...STATUS_EVENT_FAULTS,
   ...CLOCK_FAULTS,
+  ...OPERATOR_FAULTS,
 ]
 
-export type Combination = { readonly fault: Fault; readonly moment: Moment }
+type Only = {
+  readonly fault?: string | undefined
+  readonly moment?: string | undefined
+  readonly beginning?: Beginning | undefined
+}
 
-/** Every fault at every moment that it suits. */
-export const combinations = (only: { fault?: string | undefined; moment?: string | undefined } = {}): Combination[] =>
-  FAULTS.flatMap((fault) => MOMENTS.filter(fault.suits).map((moment) => ({ fault, moment }))).filter(
-    ({ fault, moment }) =>
-      (only.fault === undefined || fault.id === only.fault) && (only.moment === undefined || moment.id === only.moment),
+/** The beginnings take turns over the moments, by another first one for each fault; a further try takes the next. */
+const beginningOf = (fault: Fault, moment: Moment, number: number): Beginning => {
+  if (moment.needs === 'undo') return 'standby'
+  const place = FAULTS.indexOf(fault) + MOMENTS.indexOf(moment) + number
+  const { beginnings = BEGINNINGS } = fault
+  return beginnings[place % beginnings.length] ?? 'standby'
+}
+
+/** Every fault at every moment that it suits, so many times. */
+export const combinations = (only: Only = {}, tries = 1): Combination[] =>
+  FAULTS.flatMap((fault) =>
+    MOMENTS.filter(fault.suits).flatMap((moment) =>
+      Array.from({ length: tries }, (_, number) => ({ fault, moment, beginning: beginningOf(fault, moment, number) })),
+    ),
   )
+    .filter(({ fault }) => only.fault === undefined || fault.id === only.fault)
+    .filter(({ moment }) => only.moment === undefined || moment.id === only.moment)
+    .map((one) => (only.beginning === undefined ? one : { ...one, beginning: only.beginning }))

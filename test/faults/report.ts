@@ -2,10 +2,11 @@ import { writeFile } from 'node:fs/promises'
 import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { ROOT } from '../../local/host/paths.ts'
+import type { Combination } from './matrix/combination.ts'
 import { LARGE } from './matrix/fault-lab.ts'
 import { MOMENTS } from './matrix/moments.ts'
 import type { Result } from './matrix/trial.ts'
-import { type Combination, FAULTS } from './matrix.ts'
+import { FAULTS } from './matrix.ts'
 import { replayOf } from './run-matrix.ts'
 import { replaySoak, type SoakResult } from './soak/soak.ts'
 
@@ -23,6 +24,7 @@ export type Conditions = {
 type Row = {
   readonly fault: string
   readonly moment: string
+  readonly beginnings: string
   readonly tries: number
   readonly outcome: string
   readonly violations: number
@@ -37,7 +39,10 @@ const rowsOf = (results: readonly Result[]): Row[] =>
       if (own.length === 0) return []
       const outcomes = [...new Set(own.map(({ outcome }) => outcome))].join(' / ')
       const violations = own.reduce((sum, one) => sum + one.violations.length, 0)
-      return [{ fault: fault.title, moment: moment.title, tries: own.length, outcome: outcomes, violations }]
+      const beginnings = [...new Set(own.map(({ beginning }) => beginning))].join(', ')
+      return [
+        { fault: fault.title, moment: moment.title, beginnings, tries: own.length, outcome: outcomes, violations },
+      ]
     }),
   )
 
@@ -102,7 +107,8 @@ ${results.length} runs of the job, each with one fault at one moment, **${violat
 ${gapsOf(conditions.notRun)}
 ## What was done
 
-- A run replaces 150 old rows (${LARGE.rows.toLocaleString('en-US')} where a delete chunk is looked into) by 250 new ones in ten chunks and two lanes, and a fault hits when the run reaches the moment. Relays in front of MySQL and Valkey see the statement pass and hold it: "after" means that the server has done it and the sandbox does not know it. A task's moment is in the middle of its work: its first effect is there, but not all of it.
+- Three beginnings take turns. *First*: rows of an older system, which nobody is shown, replaced in place. *Standby*: a set of 150 rows is shown, the other slot has rows of nobody that the run has to delete, or for ReuseSet the whole set that an undo goes back to. *In-place*: a set is shown and the run replaces it where it lies. \`--tries 3\` has each cell from all of them.
+- A run deletes 150 rows (${LARGE.rows.toLocaleString('en-US')} where a delete chunk is looked into) and registers 250 in ten chunks and two lanes, and a fault hits when the run reaches the moment. Relays in front of MySQL and Valkey see the statement pass and hold it: "after" means that the server has done it and the sandbox does not know it. A task's moment is in the middle of its work: its first effect is there, but not all of it.
 - If the run does not end well, the same file is started again and has to end exactly. A lock that was left behind is checked first (it is a run's own, and it has an end). Then it is deleted, as its TTL would do.
 - "Exact": the slice holds the file to the last row (a fingerprint over all rows), readers see it, the ledger agrees, the lock is free.
 - MySQL is restored from a snapshot of its disk that was taken before the run, or in the middle of it, and the workers go on. In the third and the fourth kind another run has begun meanwhile. In the third it is the same server, as behind a failover that lost commits, and the run is given the same numbers; in the fourth it is another one, as RDS restores, and the run's first fence is above all that anybody was told before. The record of the lost time is lost too. A run has succeeded from MarkRegistered's answer on, so no restore comes after it.
@@ -118,7 +124,7 @@ None of it shares code with the handlers. Triggers in MySQL record every stateme
 
 1. Every delete happened in DELETING and every insert in REGISTERING, under the fence and the acquisition that its writer was given.
 2. States went one step at a time; DELETED was set over an empty slice, REGISTERED over as many rows as the file has; fences only grew; no two jobs of a slice were open at once. Each was set under the row's own acquisition, and a job was halted for its own execution only.
-3. Rows and ledger agree; a halted job says why, and readers see none of its rows. A reader looks at the slice all the time and sees the whole set or nothing.
+3. Rows and ledger agree; a halted job says why, and readers see none of its rows. Four readers look at the slice all the time: a plain select, a \`select ... for share\`, an \`insert ... select\`, and \`require_settled_slice\` with a select behind it, under REPEATABLE READ, the last three in transactions that they hold for a moment. Each sees the rows of exactly one job, as many and with the sum that this job promised, or nothing; and in the mode standby never nothing once a set was shown, unless an operator withdrew it.
 4. Locks were created by AcquireLock alone, with an end, extended and deleted only by the one that had their token, and deleted only when their job was REGISTERED or its fence raised.
 5. One event for each halt and each REGISTERED, delivered, none that is not in the outbox; the sweeper may have had to publish it.
 6. The months beside the slice and a bystander's slice are as they were.
@@ -137,8 +143,8 @@ ${soak === undefined ? 'Not run.' : soakLines(soak).join('\n')}
 ## Every fault at every moment
 
 ${table(
-  ['fault', 'moment', 'tries', 'outcome', 'violations'],
-  rows.map((row) => [row.fault, row.moment, row.tries, row.outcome, row.violations]),
+  ['fault', 'moment', 'beginning', 'tries', 'outcome', 'violations'],
+  rows.map((row) => [row.fault, row.moment, row.beginnings, row.tries, row.outcome, row.violations]),
 )}
 ${violated.length === 0 ? '' : `\n## Violations\n\n${violated.map((one) => `- \`${replayOf(one)}\`: ${one.violations.join('; ')}`).join('\n')}\n`}
 ## What this does not show

@@ -1,13 +1,13 @@
+import type { Combination } from './matrix/combination.ts'
 import { FaultLab } from './matrix/fault-lab.ts'
 import { type Result, runTrial } from './matrix/trial.ts'
-import type { Combination } from './matrix.ts'
 
 /**
  * What a whole run may take, the soak aside: the rest of the trials is reported as not run, which is no success. On two
  * idle cores about 12 minutes, of which those are 2 in which a server is paused for a minute or a task runs out of its
  * time.
  */
-const MATRIX_MS_MAX = 20 * 60_000
+const MATRIX_MS_MAX = 30 * 60_000
 
 export type MatrixRun = {
   readonly servers: { readonly mysql: string; readonly valkey: string }
@@ -17,12 +17,12 @@ export type MatrixRun = {
 }
 
 /** The command that runs one trial again. */
-export const replayOf = ({ fault, moment }: Pick<Result, 'fault' | 'moment'>): string =>
-  `npm run test:faults -- --only ${fault} --moment ${moment}`
+export const replayOf = ({ fault, moment, beginning }: Pick<Result, 'fault' | 'moment' | 'beginning'>): string =>
+  `npm run test:faults -- --only ${fault} --moment ${moment} --beginning ${beginning}`
 
 const lineOf = (result: Result, number: number, count: number): string => {
   const head = `${String(number).padStart(3)}/${count} ${(result.ms / 1_000).toFixed(1).padStart(5)} s`
-  const lines = [`${head}  ${result.fault} @ ${result.moment}: ${result.outcome}`]
+  const lines = [`${head}  ${result.fault} @ ${result.moment} (${result.beginning}): ${result.outcome}`]
   for (const violation of result.violations) lines.push(`        violation: ${violation}`)
   if (result.violations.length > 0) lines.push(`        again: ${replayOf(result)}`)
   return lines.join('\n')
@@ -46,7 +46,7 @@ export const runMatrix = async (
       while (next < trials.length && !isLate()) {
         const trial = trials[next++]
         if (trial === undefined) return
-        const result = await runTrial(lab, trial.fault, trial.moment)
+        const result = await runTrial(lab, trial)
         results.push(result)
         say(lineOf(result, results.length, trials.length))
       }

@@ -36,6 +36,8 @@ export type JobFact = {
   readonly token: string | null
   readonly halted: number
   readonly closed: number
+  /** Its slot held the wanted set when it was opened: 0 from the moment on at which it was found not to. */
+  readonly reuses: number
   /** Rows of the slice, counted where the state changed; else null. */
   readonly slice_rows: number | null
   readonly source_rows: number
@@ -62,7 +64,7 @@ const writeTrigger = (kind: 'insert' | 'delete', row: 'new' | 'old'): string => 
     end if;
   end`
 
-const JOB_COLUMNS = `distributor_id, settlement_month, job, thread, execution, old_state, state, old_fence, fence, old_token, token, halted, closed,
+const JOB_COLUMNS = `distributor_id, settlement_month, job, thread, execution, old_state, state, old_fence, fence, old_token, token, halted, closed, reuses,
   slice_rows, source_rows, at`
 
 const jobTrigger = (kind: 'insert' | 'update'): string => {
@@ -71,7 +73,7 @@ const jobTrigger = (kind: 'insert' | 'update'): string => {
     and settlement_month = new.settlement_month and slot = new.slot and isrc > '' and isrc < '[')`
   return `create trigger audit_job_${kind} after ${kind} on job for each row insert into audit_job (${JOB_COLUMNS}) values (
     new.distributor_id, new.settlement_month, new.id, connection_id(), new.execution, ${old('state')}, new.state, ${old('fence')}, new.fence,
-    ${old('lock_token')}, new.lock_token, new.halted_at is not null, new.closed_at is not null,
+    ${old('lock_token')}, new.lock_token, new.halted_at is not null, new.closed_at is not null, new.reuses_set,
     ${kind === 'insert' ? 'null' : `if(new.state = old.state, null, ${counted})`}, new.source_rows, ${NOW})`
 }
 
@@ -81,7 +83,7 @@ const STATEMENTS = [
   `create table audit_write (${SLICE_COLUMNS}, thread bigint, kind varchar(10), job bigint, state varchar(20), fence int,
      token varchar(128), at decimal(20, 6))`,
   `create table audit_job (${SLICE_COLUMNS}, job bigint, thread bigint, execution varchar(512), old_state varchar(20), state varchar(20), old_fence int, fence int,
-     old_token varchar(128), token varchar(128), halted int, closed int, slice_rows int, source_rows int,
+     old_token varchar(128), token varchar(128), halted int, closed int, reuses int, slice_rows int, source_rows int,
      at decimal(20, 6))`,
   writeTrigger('insert', 'new'),
   writeTrigger('delete', 'old'),

@@ -172,9 +172,9 @@ export class TestStack {
   }
 
   /** Rows of an older system: no job ever wrote them. */
-  async seed(slice: TestSlice, file: ShareFile): Promise<void> {
+  async seed(slice: TestSlice, file: ShareFile, slot: 0 | 1 = 0): Promise<void> {
     const [found] = await this.rows<{ id: number }>('select id from distributor where code = ?', [slice.distributor])
-    const rows = file.lines.map((line) => [found?.id, `${slice.month}-01`, 0, ...line.split('\t')])
+    const rows = file.lines.map((line) => [found?.id, `${slice.month}-01`, slot, ...line.split('\t')])
     for (let start = 0; start < rows.length; start += 5_000)
       await this.outside.query('insert into share_ratio values ?', [rows.slice(start, start + 5_000)])
   }

@@ -68,11 +68,16 @@ export const judgeOwners = (changes: readonly JobFact[], callAt: CallAt): string
     return []
   })
 
-const judgeStep = ({ job, old_state, state, slice_rows, source_rows }: JobFact): string[] => {
+/** A set that lies in its slot already is shown in one step. */
+const mayFollow = (old_state: string, { state, reuses }: JobFact): boolean =>
+  STEPS[old_state] === state || (old_state === 'DELETING' && state === 'REGISTERED' && reuses === 1)
+
+const judgeStep = (change: JobFact): string[] => {
+  const { job, old_state, state, slice_rows, source_rows } = change
   if (old_state === state) return []
   const found: string[] = []
   if (old_state === null && state !== 'DELETING') found.push(`job ${job} began in ${state}`)
-  if (old_state !== null && STEPS[old_state] !== state) found.push(`job ${job} went from ${old_state} to ${state}`)
+  if (old_state !== null && !mayFollow(old_state, change)) found.push(`job ${job} went from ${old_state} to ${state}`)
   if (state === 'DELETED' && slice_rows !== 0) found.push(`job ${job} was marked DELETED over ${slice_rows} rows`)
   if (old_state !== null && state === 'REGISTERED' && slice_rows !== source_rows)
     found.push(`job ${job} was marked REGISTERED over ${slice_rows} rows of ${source_rows}`)
@@ -109,7 +114,8 @@ const mayRelease = (change: JobFact | undefined, token: string): boolean =>
   change === undefined || change.token !== token || change.state === 'REGISTERED'
 
 const judgeSet = ({ task }: Call, holder: string | undefined): string[] => [
-  ...(task === 'AcquireLock' ? [] : [`${task} created the lock`]),
+  // A withdrawal takes the lock for itself.
+  ...(task === 'AcquireLock' || task.endsWith('operate') ? [] : [`${task} created the lock`]),
   ...(holder === undefined ? [] : [`${task} overwrote a lock that was held`]),
 ]
 

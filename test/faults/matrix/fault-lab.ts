@@ -3,6 +3,7 @@ import type { StatusEvent } from '../../../local/engine/status-event.ts'
 import type { ValkeyServer } from '../../../local/servers/valkey.ts'
 import { installAudit } from '../../support/audit.ts'
 import { LockWatch } from '../../support/lock-watch.ts'
+import { operatorFunctions } from '../../support/operator-functions.ts'
 import { type ShareFile, shareFile } from '../../support/share-file.ts'
 import { startTestStack } from '../../support/start-test-stack.ts'
 import type { TestSlice, TestStack } from '../../support/test-stack.ts'
@@ -41,6 +42,7 @@ export class FaultLab {
   readonly on: TestStack
   readonly watch: LockWatch
   readonly reader: Reader
+  readonly operator: ReturnType<typeof operatorFunctions>
   readonly calls: Call[] = []
   readonly bystander: Bystander
   readonly largeFile = LARGE
@@ -56,6 +58,7 @@ export class FaultLab {
     this.bystander = bystander
     this.#large = large
     this.reader = new Reader(on)
+    this.operator = operatorFunctions(on)
     on.stack.lambda.onInvoke(({ functionName, event, sandbox }) => {
       this.calls.push({ pid: sandbox.pid, task: functionName, at: Date.now() / 1_000, event })
     })
@@ -98,13 +101,13 @@ export class FaultLab {
     return { mysql: row?.version ?? '', valkey: /valkey_version:(\S+)/.exec(info)?.[1] ?? '' }
   }
 
-  /** Gives a slice the large slice's rows. */
-  async seedLarge({ distributor, month }: TestSlice): Promise<void> {
+  /** Gives a slot of a slice the large slice's rows. */
+  async seedLarge({ distributor, month }: TestSlice, slot: 0 | 1 = 0): Promise<void> {
     await this.on.outside.query(
-      `insert into share_ratio select d.id, ?, 0, s.isrc, s.right_type, s.party_id, s.share
+      `insert into share_ratio select d.id, ?, ?, s.isrc, s.right_type, s.party_id, s.share
        from share_ratio s join distributor l on l.id = s.distributor_id join distributor d on d.code = ?
        where l.code = ? and s.isrc > '' and s.isrc < '['`,
-      [`${month}-01`, distributor, this.#large.distributor],
+      [`${month}-01`, slot, distributor, this.#large.distributor],
     )
   }
 
@@ -181,6 +184,7 @@ export class FaultLab {
 
   async stop(): Promise<void> {
     this.watch.stop()
+    this.operator.close()
     await this.#secondValkey?.kill()
     await this.on.close()
   }

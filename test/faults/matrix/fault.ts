@@ -5,6 +5,7 @@ import type { Statement } from '../../support/relay.ts'
 import type { ShareFile } from '../../support/share-file.ts'
 import type { TestSlice, TestStack } from '../../support/test-stack.ts'
 import type { Call } from '../../support/timeline.ts'
+import type { Before, Beginning } from './beginning.ts'
 import type { FaultLab } from './fault-lab.ts'
 import type { Moment, Place } from './moments.ts'
 
@@ -20,8 +21,7 @@ export type Trial = {
   request: Record<string, unknown>
   /** What the slice may hold in the end: the file, or each version of it where it is replaced under way. */
   files: ShareFile[]
-  /** Of the rows that were there before. */
-  readonly oldFingerprint: string
+  readonly before: Before
   /** The run's ARN, once it is started. */
   arn: string
   /** What was hit: the task and its input. */
@@ -45,6 +45,10 @@ export type Fault = {
   readonly place?: (moment: Moment) => Place
   /** How long a run may take under it, ms, where it is longer than any other may. */
   readonly runMs?: number
+  /** How the slice may be before the run, where that is not as it comes. */
+  readonly beginnings?: readonly Beginning[]
+  /** It may take what the run registered from the readers. */
+  readonly withdraws?: true
   /** It takes back what was committed, and with it what readers have seen of it. */
   readonly takesBack?: true
   /** Before the run is started. */
@@ -79,6 +83,8 @@ export const onDatabase = ({ place }: Moment): boolean => place.on === 'database
 /** Starts the same request once more, as an operator or the schedule would. */
 export const startAgain = async (trial: Trial): Promise<string> => {
   await trial.repair()
+  // Once the first undo is done, another one takes that back.
+  if (trial.moment.needs === 'undo') trial.files.push(trial.before.old)
   const arn = await trial.on.start({ ...trial.slice, ...trial.request })
   trial.runs.push(nameOf(arn))
   return arn

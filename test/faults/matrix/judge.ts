@@ -11,15 +11,18 @@ import {
 import { type ShareFile, shareFile } from '../../support/share-file.ts'
 import type { TestSlice } from '../../support/test-stack.ts'
 import { judgeJobs, judgeLocks, judgeOwners, judgeWrites } from '../../support/timeline.ts'
+import type { Before } from './beginning.ts'
 import type { Trial } from './fault.ts'
 import type { FaultLab } from './fault-lab.ts'
 
 /** How a slice is when nobody works on it. */
-export type SliceEnd = 'settled' | 'halted' | 'open' | 'untouched'
+export type SliceEnd = 'settled' | 'withdrawn' | 'halted' | 'open' | 'untouched'
 
-export const sliceEndOf = async (lab: FaultLab, slice: TestSlice): Promise<SliceEnd> => {
+/** @param before the newest job from before all runs that are judged; 0: there was none */
+export const sliceEndOf = async (lab: FaultLab, slice: TestSlice, before = 0): Promise<SliceEnd> => {
   const [newest] = await jobsOf(lab.on, slice)
-  if (newest === undefined) return 'untouched'
+  if (newest?.withdrawn_at != null) return 'withdrawn'
+  if (newest === undefined || newest.id === before) return 'untouched'
   if (newest.state === 'REGISTERED') return 'settled'
   return newest.halted_at === null ? 'open' : 'halted'
 }
@@ -69,7 +72,7 @@ export const judge = async (trial: Trial): Promise<string[]> => {
   const { lab, slice } = trial
   return [
     ...(await letLockExpire(lab, slice, trial.runs)),
-    ...(await judgeSlice(lab, slice, trial.files, trial.oldFingerprint)),
+    ...(await judgeSlice(lab, slice, trial.files, trial.before)),
     ...(await judgeHistory(lab, slice)),
     ...(await judgeEvents(lab, slice)),
     ...(await judgeNeighbours(lab, slice)),
@@ -81,11 +84,12 @@ export const judgeSlice = async (
   lab: FaultLab,
   slice: TestSlice,
   files: readonly ShareFile[],
-  oldFingerprint: string,
+  before?: Before,
 ): Promise<string[]> => {
   const { on } = lab
-  const sliceEnd = await sliceEndOf(lab, slice)
-  if (sliceEnd === 'untouched') return await differs(lab, slice, oldFingerprint, 'an untouched slice')
+  const sliceEnd = await sliceEndOf(lab, slice, before?.job)
+  if (sliceEnd === 'untouched') return before === undefined ? [] : await judgeUntouched(lab, slice, before)
+  if (sliceEnd === 'withdrawn') return await judgeWithdrawn(lab, slice, files, before)
   if (sliceEnd === 'settled') {
     const now = await fingerprintOf(on, slice)
     const file = files.find(({ fingerprint }) => fingerprint === now)
@@ -93,12 +97,53 @@ export const judgeSlice = async (
     return await told(() => expectSettled(on, slice, file))
   }
   const [job] = await jobsOf(on, slice)
-  if (sliceEnd === 'halted') return await told(() => expectHalted(on, slice, job?.state ?? ''))
-  const seen = await settledRowsOf(on, slice)
+  const state = job?.state ?? ''
+  const whole = sliceEnd === 'halted' ? () => expectHalted(on, slice, state) : () => expectLedgerConsistent(on, slice)
+  return [...(await told(whole)), ...(await judgeShown(lab, slice, files, before))]
+}
+
+/** Its rows lie where they were, and nobody sees them. */
+const judgeWithdrawn = async (
+  lab: FaultLab,
+  slice: TestSlice,
+  files: readonly ShareFile[],
+  before?: Before,
+): Promise<string[]> => {
+  const seen = await settledRowsOf(lab.on, slice)
+  const now = await fingerprintOf(lab.on, slice)
+  const isKept = [...files, ...(before === undefined ? [] : [before.old])].some(
+    ({ fingerprint }) => fingerprint === now,
+  )
   return [
-    ...(await told(() => expectLedgerConsistent(on, slice))),
-    ...(seen === 0 ? [] : [`readers see ${seen} rows of a slice that is being replaced`]),
+    ...(seen === 0 ? [] : [`readers see ${seen} rows of a set that was withdrawn`]),
+    ...(isKept ? [] : [`a withdrawn set has ${now}`]),
   ]
+}
+
+const judgeUntouched = async (lab: FaultLab, slice: TestSlice, { old, isShown }: Before): Promise<string[]> => {
+  const seen = await settledRowsOf(lab.on, slice)
+  return [
+    ...(await differs(lab, slice, old.fingerprint, 'an untouched slice')),
+    ...(seen === (isShown ? old.rows : 0) ? [] : [`readers see ${seen} rows of an untouched slice`]),
+  ]
+}
+
+/** Beside a job that has not ended readers see a whole set in the mode standby, if ever they saw one, and in-place none. */
+const judgeShown = async (
+  lab: FaultLab,
+  slice: TestSlice,
+  files: readonly ShareFile[],
+  before?: Before,
+): Promise<string[]> => {
+  const { on } = lab
+  const seen = await settledRowsOf(on, slice)
+  const wasWithdrawn = (await jobsOf(on, slice)).some(({ withdrawn_at: at }) => at !== null)
+  if (before?.mode !== 'standby' || !before.isShown || wasWithdrawn)
+    return seen === 0 ? [] : [`readers see ${seen} rows of a slice that is being replaced`]
+  const now = await fingerprintOf(on, slice)
+  const shown = [before.old, ...files].find(({ fingerprint }) => fingerprint === now)
+  if (shown !== undefined && seen === shown.rows) return []
+  return [`readers see ${seen} rows beside a job that has not ended; the set before has ${before.old.rows}`]
 }
 
 /** What MySQL and Valkey recorded of the slice, from its beginning. */

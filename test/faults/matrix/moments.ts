@@ -17,8 +17,11 @@ export type Moment = {
   readonly place: Place
   /** One chunk's transaction from inside; otherwise a task in the middle of its work. */
   readonly inChunk: boolean
-  /** What a run needs to come here at all: a Valkey that does not let it acquire, or a chunk that fails for good. */
-  readonly needs: 'nothing' | 'outage' | 'failure'
+  /**
+   * What a run needs to come here at all: a Valkey that does not let it acquire, a chunk that fails for good, or a wanted set
+   * that lies in the other slot.
+   */
+  readonly needs: 'nothing' | 'outage' | 'failure' | 'undo'
 }
 
 const at = (sql: RegExp, when: Place['when'] = 'after', skip = 0): Place => ({ on: 'database', sql, when, skip })
@@ -45,13 +48,12 @@ const IN_TASK: Record<TaskName, Place> = {
   HaltJob: at(/^update job set fence/),
 }
 
-const NEEDS: Partial<Record<TaskName, Moment['needs']>> = { ReadHead: 'outage', HaltJob: 'failure' }
+const NEEDS: Partial<Record<TaskName, Moment['needs']>> = { ReadHead: 'outage', HaltJob: 'failure', ReuseSet: 'undo' }
 
 /** `DeleteChunk` -> `delete-chunk`: also the handler's file name. */
 const idOf = (text: string): string => text.replace(/(?<!^)([A-Z])/g, '-$1').toLowerCase()
 
-// ReuseSet runs only where a set lies in its slot already; its faults are scenarios of their own.
-const TASK_MOMENTS = TASK_NAMES.filter((task) => task !== 'ReuseSet').map(
+const TASK_MOMENTS = TASK_NAMES.map(
   (task): Moment => ({
     id: idOf(task),
     title: task,
@@ -87,5 +89,5 @@ const CHUNK_MOMENTS = (['DeleteChunk', 'RegisterChunk'] as const).flatMap((task)
   )
 })
 
-/** The thirteen tasks, and four points within a chunk of each phase. */
+/** The fourteen tasks, and four points within a chunk of each phase. */
 export const MOMENTS: readonly Moment[] = [...TASK_MOMENTS, ...CHUNK_MOMENTS]

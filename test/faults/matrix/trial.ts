@@ -6,16 +6,15 @@ import type { Ended } from '../../support/ended.ts'
 import type { FaultTarget } from '../../support/fault-target.ts'
 import { beforeTask } from '../../support/faults.ts'
 import type { Statement } from '../../support/relay.ts'
-import { shareFile } from '../../support/share-file.ts'
+import { type Beginning, begin } from './beginning.ts'
+import type { Combination } from './combination.ts'
 import { atMost, type Fault, nameOf, startAgain, type Trial } from './fault.ts'
 import type { FaultLab } from './fault-lab.ts'
 import { judge, NEIGHBOUR, neighboursOf, type SliceEnd, sliceEndOf } from './judge.ts'
-import type { Moment } from './moments.ts'
 
 /** Ten chunks are several Map items: two lanes. */
 const NEW_ROWS = 250
 const CHUNK_ROWS = 25
-const OLD = shareFile(150, 5)
 
 /** A run that takes longer hangs: no wait in the code is as long, and retries follow at once here. */
 const RUN_MS_MAX = 75_000
@@ -24,22 +23,20 @@ const LATE_MS_MAX = 30_000
 export type Result = {
   readonly fault: string
   readonly moment: string
+  readonly beginning: Beginning
   readonly outcome: string
   readonly violations: readonly string[]
   readonly ms: number
 }
 
-const setUp = async (lab: FaultLab, fault: Fault, moment: Moment): Promise<Trial> => {
+const setUp = async (lab: FaultLab, { fault, moment, beginning }: Combination): Promise<Trial> => {
   const { on } = lab
   const slice = await on.newSlice()
   const recording = await Recording.start(lab, slice)
   // The months beside it, in the same index pages.
   for (const month of neighboursOf(slice)) await on.seed(month, NEIGHBOUR)
-  const isLarge = moment.inChunk && moment.task === 'DeleteChunk'
-  if (isLarge) await lab.seedLarge(slice)
-  else await on.seed(slice, OLD)
-  const oldFingerprint = isLarge ? lab.largeFile.fingerprint : OLD.fingerprint
   const file = lab.newFile(NEW_ROWS)
+  const before = await begin(lab, slice, beginning, moment, file)
   const source = await on.stage(file, CHUNK_ROWS)
   const trial: Trial = {
     ...{
@@ -54,9 +51,12 @@ const setUp = async (lab: FaultLab, fault: Fault, moment: Moment): Promise<Trial
       lateCalls: [],
       violations: [],
       files: [file],
-      oldFingerprint,
+      before,
     },
-    request: { source, onOutage: moment.needs === 'outage' ? 'proceed' : 'halt' },
+    request: {
+      source: moment.needs === 'undo' ? { undo: true } : source,
+      onOutage: moment.needs === 'outage' ? 'proceed' : 'halt',
+    },
     repair: async () => undefined,
   }
   if (moment.needs === 'outage') {
@@ -74,9 +74,9 @@ const setUp = async (lab: FaultLab, fault: Fault, moment: Moment): Promise<Trial
 }
 
 /** What happened is what the model of the protocol can do: see docs/model.md. */
-const disagreements = async (recording: Recording, { takesBack }: Fault): Promise<string[]> => {
+const disagreements = async ({ recording, before }: Trial, { takesBack }: Fault): Promise<string[]> => {
   const events = await recording.stop({ withLooks: takesBack !== true })
-  const refused = await replay(events, 'in-place')
+  const refused = await replay(events, before.mode)
   return refused === undefined ? [] : [refusalText(refused, events)]
 }
 
@@ -140,18 +140,18 @@ const quiet = async ({ on, violations }: Trial): Promise<void> => {
 }
 
 /** How the run ended, and where it did not end well, whether the same file again ends it. */
-const settle = async (trial: Trial, end: Ended): Promise<string> => {
-  const { lab, on, slice, violations } = trial
-  const first = await sliceEndOf(lab, slice)
+const settle = async (trial: Trial, end: Ended, { withdraws }: Fault): Promise<string> => {
+  const { lab, on, slice, before, violations } = trial
+  const first = await sliceEndOf(lab, slice, before.job)
   const told = end.status === 'SUCCEEDED' ? 'succeeded' : (end.error ?? end.status)
-  if (end.status === 'SUCCEEDED' && first !== 'settled')
+  if (end.status === 'SUCCEEDED' && first !== 'settled' && !(withdraws === true && first === 'withdrawn'))
     violations.push(`the run succeeded over a slice that is ${first}`)
   if (!NAMED.has(told)) violations.push(`the run ended by ${told}, which no operator knows: ${end.cause}`)
   violations.push(...(await judge(trial)))
   if (first === 'settled') return end.status === 'SUCCEEDED' ? 'exact' : `${told}; exact by another run`
   const resumed = await on.ended(await startAgain(trial), RUN_MS_MAX)
   await quiet(trial)
-  const last = await sliceEndOf(lab, slice)
+  const last = await sliceEndOf(lab, slice, before.job)
   violations.push(...(await judge(trial)))
   if (resumed.status === 'SUCCEEDED' && last === 'settled') return `${told}; ${SLICE_ENDS[first]}; exact when run again`
   violations.push(
@@ -165,6 +165,7 @@ const NAMED = new Set(['succeeded', 'ABORTED', 'TIMED_OUT', 'Lambda.Unknown', ..
 
 const SLICE_ENDS: Record<SliceEnd, string> = {
   settled: 'settled',
+  withdrawn: 'withdrawn',
   halted: 'halted',
   open: 'left open',
   untouched: 'nothing begun',
@@ -173,17 +174,21 @@ const SLICE_ENDS: Record<SliceEnd, string> = {
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** Runs one trial in a lab that is the trial's own until it ends. */
-export const runTrial = async (lab: FaultLab, fault: Fault, moment: Moment): Promise<Result> => {
+export const runTrial = async (lab: FaultLab, combination: Combination): Promise<Result> => {
+  const { fault, moment, beginning } = combination
   const startedAt = performance.now()
   const found: string[] = []
   let outcome = 'broken off'
   try {
-    const trial = await setUp(lab, fault, moment)
-    const stopReading = lab.reader.start(() => [trial.slice, lab.bystander.slice])
+    const trial = await setUp(lab, combination)
+    const stopReading = lab.reader.start(() => [
+      { slice: trial.slice, mode: trial.before.mode },
+      { slice: lab.bystander.slice, mode: 'standby' },
+    ])
     try {
-      outcome = await settle(trial, await play(fault, trial))
+      outcome = await settle(trial, await play(fault, trial), fault)
     } finally {
-      found.push(...trial.violations, ...(await stopReading()), ...(await disagreements(trial.recording, fault)))
+      found.push(...trial.violations, ...(await stopReading()), ...(await disagreements(trial, fault)))
       lab.on.disarm()
     }
   } catch (error) {
@@ -195,6 +200,7 @@ export const runTrial = async (lab: FaultLab, fault: Fault, moment: Moment): Pro
   return {
     fault: fault.id,
     moment: moment.id,
+    beginning,
     outcome: violations.length > 0 ? `VIOLATED (${outcome})` : outcome,
     violations,
     ms,

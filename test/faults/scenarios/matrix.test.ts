@@ -22,9 +22,20 @@ test('a run that is killed and one that another run outlives, through the matrix
 
 test('every fault has a moment and every moment a fault, under names of their own', () => {
   expect(new Set(FAULTS.map(({ id }) => id)).size).toBe(FAULTS.length)
-  expect(MOMENTS).toHaveLength(13 + 8)
+  expect(MOMENTS).toHaveLength(14 + 8)
   expect(FAULTS.filter(({ id }) => combinations({ fault: id }).length === 0)).toEqual([])
   expect(MOMENTS.filter(({ id }) => combinations({ moment: id }).length === 0)).toEqual([])
+})
+
+test('the beginnings take turns, three tries have all of them, and an undo has its set in the other slot', () => {
+  const [one] = combinations({ fault: 'lambda-killed', moment: 'delete-chunk' })
+  const three = combinations({ fault: 'lambda-killed', moment: 'delete-chunk' }, 3)
+  expect(three.map(({ beginning }) => beginning).sort()).toEqual(['first', 'in-place', 'standby'])
+  expect(three[0]).toEqual(one)
+  const counts = combinations().map(({ beginning }) => beginning)
+  for (const beginning of ['first', 'in-place', 'standby'])
+    expect(counts.filter((each) => each === beginning).length).toBeGreaterThan(counts.length / 4)
+  expect(new Set(combinations({ moment: 'reuse-set' }).map(({ beginning }) => beginning))).toEqual(new Set(['standby']))
 })
 
 const call = (task: string, told: object): Call => ({ pid: 1, task, at: 0, event: told })
@@ -62,7 +73,7 @@ const change = (facts: Partial<JobFact>): JobFact => ({
     fence: 3,
     old_token: 'run/1',
   },
-  ...{ token: 'run/1', halted: 0, closed: 0, slice_rows: null, source_rows: 100, at: 5 },
+  ...{ token: 'run/1', halted: 0, closed: 0, reuses: 0, slice_rows: null, source_rows: 100, at: 5 },
   ...facts,
 })
 const opened = change({ old_state: null, old_fence: null, old_token: null })
@@ -78,6 +89,13 @@ test('the checker sees a state that was skipped, set over rows, and a second ope
   expect(judgeJobs([opened, { ...opened, job: 8, fence: 4 }])).toEqual(['jobs 7 and 8 were open at once'])
   expect(judgeJobs([opened, { ...opened, job: 8, fence: 3, closed: 1 }])).toEqual(['job 8 began under fence 3 after 3'])
   expect(judgeJobs([change({ fence: 2 })])).toEqual(['job 7 fell from fence 3 to 2'])
+})
+
+test('the checker lets a set be shown in one step only where its slot held it', () => {
+  const shown = change({ state: 'REGISTERED', slice_rows: 100, reuses: 1 })
+  expect(judgeJobs([opened, shown])).toEqual([])
+  expect(judgeJobs([opened, { ...shown, reuses: 0 }])).toEqual(['job 7 went from DELETING to REGISTERED'])
+  expect(judgeJobs([opened, { ...shown, slice_rows: 99 }])).toEqual(['job 7 was marked REGISTERED over 99 rows of 100'])
 })
 
 test('the checker sees a state set by another acquisition, and a job halted for an execution that is not its own', () => {

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { lockOf } from '../../support/invariants.ts'
+import { jobsOf, lockOf } from '../../support/invariants.ts'
+import { KIM } from '../../support/operator-functions.ts'
 import type { Random } from './random.ts'
 import { count, type Player, type Setting } from './setting.ts'
 
 /* Who asks for runs: operators, and the schedule. They know nothing of the faults. */
 
-const WEIGHTS = { start: 10, resume: 6, undo: 2, stop: 3, schedule: 2, expire: 8 } as const
+const WEIGHTS = { start: 10, resume: 6, undo: 2, stop: 3, schedule: 2, expire: 8, withdraw: 1 } as const
 const PAUSE_MS = [150, 700] as const
 
 const SCHEDULED = JSON.stringify({ scheduledAt: '2026-11-09T17:00:00Z' })
@@ -48,6 +49,13 @@ const expire = async ({ lab: { on } }: Setting, { slice }: Player): Promise<void
   if (run !== undefined && run.status !== 'RUNNING') await on.valkey.del(on.lockKey(slice))
 }
 
+/** Only of every other slice: what a reader of the others saw once is never gone. */
+const withdraw = async ({ lab, players }: Setting, player: Player): Promise<void> => {
+  const [newest] = await jobsOf(lab.on, player.slice)
+  if (newest !== undefined && players.indexOf(player) % 2 === 0)
+    await lab.operator.act({ action: 'withdraw', job: newest.id, ...KIM })
+}
+
 type Act = (setting: Setting, player: Player, random: Random, memory: Memory) => Promise<void>
 
 const ACTS: Record<keyof typeof WEIGHTS, Act> = {
@@ -59,6 +67,7 @@ const ACTS: Record<keyof typeof WEIGHTS, Act> = {
   stop: (setting, _player, random) => stop(setting, random),
   schedule: deliver,
   expire,
+  withdraw,
 }
 
 /** Asks for runs until the soak is over; what a store's outage does to an operator is no concern of ours. */

@@ -1,15 +1,20 @@
+import type { Mode } from '../../model/replay/replay.ts'
+import { replaceInPlace } from '../../support/replace-mode.ts'
 import { type ShareFile, shareFile } from '../../support/share-file.ts'
 import type { TestSlice } from '../../support/test-stack.ts'
 import type { FaultLab } from '../matrix/fault-lab.ts'
 import type { Random } from './random.ts'
 
 const SLICES = 5
+/** So many of them are replaced in place. */
+const IN_PLACE = 2
 const FILES = 3
 const CHUNK_ROWS = 20
 
 /** A slice, the files that its distributor ever sends, and the one that the schedule finds. */
 export type Player = {
   readonly slice: TestSlice
+  readonly mode: Mode
   readonly staged: readonly { readonly staged: string }[]
   readonly scheduled: ShareFile
 }
@@ -37,6 +42,8 @@ export const openSetting = async (lab: FaultLab, random: Random, isOver: () => b
   await on.outside.query('update distributor set active = false')
   for (let index = 0; index < SLICES; index += 1) {
     const slice = await on.newSlice()
+    const mode = index < IN_PLACE ? 'in-place' : 'standby'
+    if (mode === 'in-place') await replaceInPlace(on, slice)
     const staged: { staged: string }[] = []
     for (let each = 0; each < FILES; each += 1) {
       const file = shareFile(random.between(60, 240), random.between(10_000, 900_000))
@@ -47,7 +54,7 @@ export const openSetting = async (lab: FaultLab, random: Random, isOver: () => b
     const scheduled = shareFile(random.between(60, 240), random.between(10_000, 900_000))
     await on.put(`incoming/${slice.distributor}/${slice.month}.csv`, scheduled.csv)
     await on.seed(slice, shareFile(random.between(40, 120), random.between(10_000, 900_000)))
-    players.push({ slice, staged, scheduled })
+    players.push({ slice, mode, staged, scheduled })
   }
   return { lab, players, files, pending: [], counts: new Map(), violations: [], isOver }
 }

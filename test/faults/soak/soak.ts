@@ -61,12 +61,12 @@ const judgePlayer = async (setting: Setting, player: Player): Promise<string[]> 
   const found = await letLockExpire(lab, slice, runs)
   const { digest, file } = await fileOf(setting, player)
   const sliceEnd = await sliceEndOf(lab, slice)
-  if (sliceEnd === 'halted' || sliceEnd === 'open') {
+  if (sliceEnd === 'halted' || sliceEnd === 'open' || sliceEnd === 'withdrawn') {
     const end = await lab.on.ended(await lab.on.start({ ...slice, source: { staged: digest } }), RESUME_MS_MAX)
     if (end.status !== 'SUCCEEDED') found.push(`it could not be resumed: ${end.error} ${end.cause}`)
   }
   if (sliceEnd !== 'untouched' && file === undefined) found.push(`nobody knows the file ${digest}`)
-  else if (file !== undefined) found.push(...(await judgeSlice(lab, slice, [file], '')))
+  else if (file !== undefined) found.push(...(await judgeSlice(lab, slice, [file])))
   found.push(...(await judgeHistory(lab, slice)), ...(await judgeEvents(lab, slice)))
   return found.map((violation) => `${slice.distributor}: ${violation}`)
 }
@@ -94,7 +94,7 @@ export const runSoak = async (minutes: number, seed: number): Promise<SoakResult
   try {
     const until = Date.now() + minutes * 60_000
     const setting = await openSetting(lab, new Random(seed), () => Date.now() > until)
-    const stopReading = lab.reader.start(() => setting.players.map(({ slice }) => slice))
+    const stopReading = lab.reader.start(() => setting.players)
     await Promise.all([operate(setting, new Random(seed + 1)), sabotage(setting, new Random(seed + 2))])
     await calm(setting)
     const violations = [...setting.violations]

@@ -11,13 +11,21 @@ export type Hold = { readonly from: number; readonly to: number; readonly shown:
 
 const EVERY_MS = 40
 const TIMEOUT_MS = 2_000
+const HOLD_MS = 10
+
+const HOLD = `
+  select a.job_id as shown from distributor d straight_join active_set a on a.distributor_id = d.id
+  where d.code = ? and a.settlement_month = ? for share`
+
+const nowS = (): number => (performance.timeOrigin + performance.now()) / 1_000
 
 const LOOK = `
-  select j.id, j.fence, j.state, if(j.state = 'REGISTERED', j.id, null) as shown,
+  select j.id, j.fence, j.state, a.job_id as shown,
          (select count(*) from settled_share_ratio s
           where s.distributor_id = d.id and s.settlement_month = ?) as seen,
-         if(j.state = 'REGISTERED', j.source_rows, 0) as due
+         (select p.source_rows from job p where p.id = a.job_id) as due
   from distributor d
+  left join active_set a on a.distributor_id = d.id and a.settlement_month = ?
   left join job j on j.distributor_id = d.id and j.settlement_month = ?
        and j.fence = (select max(n.fence) from job n where n.distributor_id = d.id and n.settlement_month = ?)
   where d.code = ?`
@@ -36,7 +44,7 @@ export class Looks {
   private constructor(on: TestStack, slice: TestSlice) {
     this.#on = on
     this.#slice = slice
-    this.#turns = this.#repeat(this.#look)
+    this.#turns = Promise.all([this.#repeat(this.#look), this.#repeat(this.#hold)])
   }
 
   static start(on: TestStack, slice: TestSlice): Looks {
@@ -67,12 +75,26 @@ export class Looks {
   #look = async (connection: Connection): Promise<void> => {
     const { distributor, month } = this.#slice
     const date = `${month}-01`
-    const values = [date, date, date, distributor]
+    const values = [date, date, date, date, distributor]
     const [rows] = await connection.query<RowDataPacket[]>({ sql: LOOK, values, timeout: TIMEOUT_MS })
     const { id, fence, state, shown, seen, due } = rows[0] as Seen
     const head = id === null ? undefined : { job: id, fence, state }
     const look = { head, shown, isWhole: seen === Number(due ?? 0) }
     if (JSON.stringify(look) !== JSON.stringify(this.looks.at(-1))) this.looks.push(look)
+  }
+
+  /** Holds what is shown for a moment, as a reader with locks does. */
+  #hold = async (connection: Connection): Promise<void> => {
+    const { distributor, month } = this.#slice
+    const ask = async (sql: string, values: string[] = []) =>
+      (await connection.query<RowDataPacket[]>({ sql, values, timeout: TIMEOUT_MS }))[0]
+    await ask('start transaction')
+    const [row] = await ask(HOLD, [distributor, `${month}-01`])
+    const from = nowS()
+    await sleep(HOLD_MS)
+    const to = nowS()
+    await ask('rollback')
+    if (row !== undefined && row.shown !== null) this.holds.push({ from, to, shown: row.shown })
   }
 
   async #connect(): Promise<Connection> {

@@ -78,9 +78,6 @@ export class Observer {
     if (opened !== undefined) this.#numbers.of(opened.id ?? '')
     this.#newest = [...this.#jobs.values()].sort((one, other) => Number(one.fence) - Number(other.fence)).at(-1)
     if (shown !== undefined) this.#shown = shown
-    // SHIM: no slots yet
-    if (this.#newest !== undefined && this.#newest.slot === undefined)
-      this.#shown = { job_id: this.#newest.state === 'REGISTERED' ? (this.#newest.id ?? null) : null }
   }
 
   #ends({ ended }: SliceChanges): TraceEvent[] {

@@ -117,7 +117,7 @@ export class Recording {
         const isTask = callsOfPort(fact.port, fact.at).length > 0
         return { at: fact.at, event: (by: Observer) => lockEvent(fact, isTask, by) }
       }),
-      ...this.#looks.holds.flatMap(holdEvents),
+      ...(withLooks ? this.#looks.holds : []).flatMap(holdEvents),
     ].sort((one, other) => one.at - other.at)
     const looks = withLooks ? this.#looks.looks : []
     const { events, unplaced } = inOrder(observer, await commitsSince(on, this.#from), timed, looks)

@@ -143,6 +143,7 @@ const delivered = ({ inChunk, needs }: Moment): boolean => !inChunk && needs ===
 
 const scheduledTwice: Fault = {
   id: 'schedule-twice',
+  beginnings: ['first'],
   title: 'Schedule delivered again while the run is under way, and once more when it has ended',
   suits: delivered,
   place: ({ place }) => ({ ...place, skip: 0 }),

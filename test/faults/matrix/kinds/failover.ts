@@ -78,7 +78,7 @@ const failBack = async (trial: Trial, end: Ended): Promise<void> => {
   unfollow()
   client.disconnect()
   // A run that has no job yet has begun nothing: it is refused where the lock is held, as any other.
-  const isHealthy = moment.needs === 'nothing' && moment.task !== 'AcquireLock'
+  const isHealthy = (moment.needs === 'nothing' || moment.needs === 'undo') && moment.task !== 'AcquireLock'
   if (isHealthy && end.status !== 'SUCCEEDED')
     violations.push(`a healthy run was ended by the failover: ${end.error} ${end.cause}`)
 }

@@ -19,7 +19,7 @@ const GROWS = /^(insert|load|update|delete)/
 
 const MOMENTS = [
   ...['open-job', 'plan-delete', 'delete-chunk-after-write', 'begin-registering', 'register-chunk'],
-  ...['register-chunk-after-write', 'mark-registered'],
+  ...['register-chunk-after-write', 'mark-registered', 'reuse-set'],
 ]
 
 const suits = ({ id }: Moment): boolean => MOMENTS.includes(id)

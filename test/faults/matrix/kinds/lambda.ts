@@ -49,7 +49,7 @@ const overtaken: Fault = {
 }
 
 /** Tasks of which a run has one at a time, and that change the job: nobody else of the run can find out first. */
-const ALONE = ['plan-delete', 'mark-deleted', 'begin-registering', 'mark-registered']
+const ALONE = ['plan-delete', 'mark-deleted', 'begin-registering', 'mark-registered', 'reuse-set']
 
 const outlived: Fault = {
   id: 'lambda-outlived',

@@ -53,7 +53,7 @@ const readOnly: Fault = {
 }
 
 const commits = ({ task, inChunk }: Moment): boolean =>
-  !inChunk && ([...WRITERS, 'HaltJob'] as readonly string[]).includes(task)
+  !inChunk && ([...WRITERS, 'ReuseSet', 'HaltJob'] as readonly string[]).includes(task)
 
 const cutAtCommit = (when: 'before' | 'after'): Fault => ({
   id: `mysql-cut-${when}-commit`,
@@ -75,7 +75,7 @@ const halfOpen: Fault = {
 }
 
 /** Each costs a statement's whole timeout, 20 s. */
-const MUTED = ['open-job', 'delete-chunk-after-guard', 'register-chunk-after-write', 'mark-registered']
+const MUTED = ['open-job', 'delete-chunk-after-guard', 'register-chunk-after-write', 'mark-registered', 'reuse-set']
 
 const muted: Fault = {
   id: 'mysql-silent',

@@ -52,7 +52,7 @@ const deadlock: Fault = {
   },
 }
 
-const RAISING = ['plan-delete', 'mark-deleted', 'begin-registering', 'mark-registered', 'halt-job']
+const RAISING = ['plan-delete', 'mark-deleted', 'begin-registering', 'mark-registered', 'reuse-set', 'halt-job']
 
 const hold = async (trial: Trial, job: number, ms: number): Promise<void> => {
   const rival = await openRival(trial.on)

@@ -19,7 +19,7 @@ const upload = async (trial: Trial): Promise<void> => {
 const replaced: Fault = {
   id: 's3-upload-replaced',
   title: 'The uploaded object replaced by another file',
-  suits: ({ inChunk, needs }) => !inChunk && needs !== 'failure',
+  suits: ({ inChunk, needs }) => !inChunk && needs !== 'failure' && needs !== 'undo',
   prepare: upload,
   place: ({ place }) => ({ ...place, skip: 0 }),
   strike: async (trial) => {
