@@ -1,6 +1,7 @@
 import { quoted } from '../functions/contract/visible.ts'
 import { createClients } from './operations/clients.ts'
 import { diagnose } from './operations/doctor/diagnose.ts'
+import { diffSets, exportSet } from './operations/job-set.ts'
 import { POLL_MS } from './operations/limits.ts'
 import { lookAt } from './operations/look.ts'
 import { OperationError } from './operations/operation-error.ts'
@@ -85,6 +86,8 @@ export const createOperations = (env: OperationsEnvironment): Operations => {
     setProfile: async (distributor, profile, why) =>
       operate({ action: 'set-profile', caller: await identity(), why, distributor, profile }),
     report: (slice, form, execution) => reportOf(clients, slice, form, execution),
+    exportSet: (job) => exportSet(clients, job),
+    diffSets: (jobs, onRows, onParties) => diffSets(clients, jobs, onRows, onParties),
     doctor: (from, to) => diagnose(clients, from, to),
     audit: (filter) => inspect({ question: 'audit', ...filter }),
   }

@@ -87,7 +87,10 @@ type UndoTarget = { readonly job: number; readonly digest: string }
 export type SliceReport = {
   readonly distributor: string
   readonly month: string
-  /** Newest first, at most SLICE_JOBS_SHOWN; empty where the slice never had a job. */
+  /**
+   * Newest first, at most SLICE_JOBS_SHOWN; empty where the slice never had a job. One that was asked for by its number
+   * is the last, where it is older than these.
+   */
   readonly jobs: readonly JobReport[]
   /** The job, perhaps not among these, whose set readers see; null where they see none. */
   readonly active: number | null

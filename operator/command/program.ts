@@ -3,9 +3,11 @@ import packed from '../../package.json' with { type: 'json' }
 import { table } from '../format/table.ts'
 import { addAudit } from './audit.ts'
 import { addConsole } from './console.ts'
+import { addDiff } from './diff.ts'
 import { addDistributors } from './distributors.ts'
 import { addDoctor } from './doctor.ts'
 import { EXIT_CODES } from './exit-codes.ts'
+import { addExport } from './export.ts'
 import { addList } from './list.ts'
 import { addProfile } from './profile.ts'
 import { addReport } from './report.ts'
@@ -43,7 +45,8 @@ export const buildProgram = (): Command => {
     .addHelpText('after', `\n${EXAMPLES}\n\n${exitCodes()}`)
   for (const add of [addValidate, addStart, addWatch, addList, addShow, addResume, addStop, addUndo, addUnlock])
     add(program)
-  for (const add of [addWithdraw, addReport, addDistributors, addProfile, addDoctor, addAudit, addConsole]) add(program)
+  for (const add of [addWithdraw, addExport, addDiff, addReport, addDistributors, addProfile]) add(program)
+  for (const add of [addDoctor, addAudit, addConsole]) add(program)
   throwErrors(program)
   return program
 }

@@ -18,6 +18,7 @@ import { problem } from './problems.ts'
 import { profileRoutes } from './profile-routes.ts'
 import { reportRoutes } from './report-routes.ts'
 import { askToEnter, enter, headers, ownHost, ownOrigin, signedIn } from './request-checks.ts'
+import { setRoutes } from './set-routes.ts'
 import { startRoutes } from './start-routes.ts'
 import { UploadTooLarge } from './upload.ts'
 import type { Words } from './words/en.ts'
@@ -129,5 +130,6 @@ export const consoleApp = (desk: Console): Hono<Env> => {
   app.route('/', actionRoutes(desk))
   app.route('/', reportRoutes(desk))
   app.route('/', profileRoutes(desk))
+  app.route('/', setRoutes(desk))
   return app
 }

@@ -2,6 +2,7 @@ import type { S3Client } from '@aws-sdk/client-s3'
 import type { Manifest, ManifestChunk } from '../../functions/contract/manifest.ts'
 import { LINE_END, splitLine } from '../../functions/contract/row-format.ts'
 import { readChunk } from '../../functions/store/s3/staged.ts'
+import type { Changes, FoundChange } from './changes.ts'
 import type { Difference } from './start-plan.ts'
 
 /** Rows in the order of the primary key, in chunks that are made or read when their turn comes. */
@@ -81,8 +82,10 @@ export type Counts = Pick<Difference, 'added' | 'removed' | 'changed' | 'unchang
  * Counts how `now` differs from `before`: a merge of two sorted streams in the memory of one chunk each. Keys compare
  * as texts: a tab is below every character of a value, so a value comes before its extensions, as in the primary key.
  * Where both are before chunks of the same digest, neither is read.
+ *
+ * @param changes is told each row that is not the same in both
  */
-export const compare = async (now: RowSet, before: RowSet): Promise<Counts> => {
+export const compare = async (now: RowSet, before: RowSet, changes?: Changes): Promise<Counts> => {
   const counts = { added: 0, removed: 0, changed: 0, unchanged: 0 }
   const [left, right] = [new Cursor(now), new Cursor(before)]
   for (;;) {
@@ -91,18 +94,29 @@ export const compare = async (now: RowSet, before: RowSet): Promise<Counts> => {
       right.skip()
     }
     await Promise.all([left.load(), right.load()])
-    if (left.row === undefined && right.row === undefined) return counts
-    mergeLoaded(left, right, counts)
+    if (left.row === undefined && right.row === undefined) {
+      await changes?.flush()
+      return counts
+    }
+    mergeLoaded(left, right, counts, changes)
+    await changes?.flush()
   }
 }
 
 /** Goes on until one side has to load its next chunk, without waiting for anything in between. */
-const mergeLoaded = (left: Cursor, right: Cursor, counts: { -readonly [Count in keyof Counts]: number }): void => {
+const mergeLoaded = (
+  left: Cursor,
+  right: Cursor,
+  counts: { -readonly [Count in keyof Counts]: number },
+  changes: Changes | undefined,
+): void => {
   let [a, b] = [left.row, right.row]
   const [leftEnds, rightEnds] = [a === undefined, b === undefined]
   while ((a !== undefined || leftEnds) && (b !== undefined || rightEnds) && (a !== undefined || b !== undefined)) {
     const order = orderOf(a, b)
-    counts[countOf(order, a, b)] += 1
+    const kind = countOf(order, a, b)
+    counts[kind] += 1
+    if (kind !== 'unchanged') changes?.add(changeOf(order, a, b))
     if (order <= 0) {
       left.next()
       a = left.row
@@ -118,6 +132,12 @@ const countOf = (order: number, a: Row | undefined, b: Row | undefined): keyof C
   if (order !== 0) return order < 0 ? 'added' : 'removed'
   return a?.share === b?.share ? 'unchanged' : 'changed'
 }
+
+const changeOf = (order: number, a: Row | undefined, b: Row | undefined): FoundChange => ({
+  key: (order <= 0 ? a?.key : b?.key) ?? '',
+  ...(order >= 0 && { before: b?.share }),
+  ...(order <= 0 && { after: a?.share }),
+})
 
 /** Which row comes first: below 0 the left one, above 0 the right one, 0 both. A side that has ended comes last. */
 const orderOf = (a: Row | undefined, b: Row | undefined): number => {

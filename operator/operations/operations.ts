@@ -14,8 +14,10 @@ import type {
 import type { WarnedFile } from '../../functions/contract/warnings.ts'
 import type { SliceName } from '../../functions/contract/words.ts'
 import type { Preview } from '../../functions/job/staging/preview-source.ts'
+import type { ChangeLines } from './changes.ts'
 import type { Judging } from './check-source.ts'
 import type { Diagnosis } from './finding.ts'
+import type { ExportedSet, SetDifference } from './job-set.ts'
 import type { Progress } from './progress.ts'
 import type { Named, Proposal, SampleOptions } from './proposal.ts'
 import type { WrittenReport } from './report.ts'
@@ -92,6 +94,14 @@ export type Operations = {
   readonly setProfile: (distributor: string, profile: Profile, why: string) => Promise<ProfileReport>
   /** The report of a refused or warned file: of an execution, or the newest of the slice. */
   readonly report: (slice: SliceName, form: ReportForm, execution?: string) => Promise<WrittenReport>
+  /** The exact rows of a job, from its staged source. */
+  readonly exportSet: (job: number) => Promise<ExportedSet>
+  /** How the sets of two jobs differ; all changed rows, then all parties, go on as lines of CSV. */
+  readonly diffSets: (
+    jobs: { readonly before: number; readonly after: number },
+    onRows?: ChangeLines,
+    onParties?: (lines: Iterable<string>) => Promise<void>,
+  ) => Promise<SetDifference>
   readonly doctor: (from: string, to: string) => Promise<Diagnosis>
   readonly audit: (filter: Partial<SliceName> & { readonly limit?: number }) => Promise<readonly AuditLine[]>
 }

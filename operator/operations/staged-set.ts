@@ -17,7 +17,7 @@ import { type Reading, type ReadingOptions, readApart } from './read-apart.ts'
  */
 
 /** The manifest of a set whose objects are all there with their sizes. @throws Failure StagedSourceDamaged */
-const manifestOf = async ({ s3, deployment }: Clients, digest: string): Promise<Manifest> => {
+export const manifestOf = async ({ s3, deployment }: Clients, digest: string): Promise<Manifest> => {
   const { bucket } = await deployment()
   await requireObjects(s3, bucket, digest)
   return await readManifest(s3, bucket, digest)

@@ -12,6 +12,10 @@ export const jobsOfSlice = async (reader: Reader, slice: Slice, limit: number): 
     [slice.distributorId, monthDate(slice.month), limit],
   )
 
+/** One job by its number; none where no job has it. */
+export const jobOf = async (reader: Reader, job: number): Promise<JobRow[]> =>
+  reader.rows<JobRow>(`select ${JOB_COLUMNS} from job j where j.id = ?`, [job])
+
 /** The slice of a job; undefined where no job has this number. */
 export const sliceOfJob = async (reader: Reader, job: number): Promise<Slice | undefined> => {
   const [slice] = await reader.rows<Slice>(

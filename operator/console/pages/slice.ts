@@ -2,7 +2,7 @@ import { html } from 'hono/html'
 import { executionNameOf } from '../../../functions/contract/execution.ts'
 import { count } from '../../../functions/contract/numbers.ts'
 import { remedyOf } from '../../../functions/contract/remedies.ts'
-import type { JobReport } from '../../../functions/contract/reports.ts'
+import type { JobReport, SliceReport } from '../../../functions/contract/reports.ts'
 import { percent } from '../../format/text.ts'
 import { openJobOf } from '../../operations/plan.ts'
 import { caller, type Html, secondsBetween, short } from '../parts/format.ts'
@@ -15,6 +15,7 @@ import { chunkMap } from './chunk-map.ts'
 import { auditTable, jobsTable } from './history.ts'
 import { banner, type Page, type View } from './layout.ts'
 import { lockPanel } from './lock.ts'
+import { setLinks } from './set.ts'
 import { isNewest, isRunning, type SliceView } from './slice-view.ts'
 import { timeline } from './timeline.ts'
 
@@ -39,7 +40,7 @@ export const slicePage = (view: View, slice: SliceView): Page => {
       ${actions(view, slice)}
       ${job === null ? html`<p class="empty">${words.noJobYet}</p>` : jobPanel(words, slice, job)}
       <div id="columns" class="columns">
-        ${job === null ? '' : factsPanel(words, job)}
+        ${job === null ? '' : factsPanel(words, report, job)}
         ${lockPanel(words, report)}
       </div>
       ${report.jobs.length === 0 ? '' : jobsTable(words, report, job)}
@@ -110,7 +111,7 @@ const outcome = (words: Words, { report, job, progress }: SliceView): Html => {
   return html`${trouble}`
 }
 
-const factsPanel = (words: Words, job: JobReport): Html => {
+const factsPanel = (words: Words, report: SliceReport, job: JobReport): Html => {
   const fact = (title: string, value: Html | string): Html => html`<dt>${title}</dt><dd>${value}</dd>`
   return html`<section class="panel" aria-labelledby="source">
     <h2 id="source">${words.source}</h2>
@@ -124,5 +125,6 @@ const factsPanel = (words: Words, job: JobReport): Html => {
       ${job.waitsFor === null ? '' : fact(words.waitsFor, job.waitsFor)}
       ${fact(words.fence, count(job.fence))}
     </dl>
+    ${setLinks(words, report, job)}
   </section>`
 }

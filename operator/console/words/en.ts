@@ -1,8 +1,10 @@
 import { type Remedy, remedyText } from '../../../functions/contract/remedies.ts'
 import { duration } from '../../format/duration.ts'
 import { fileWordsEn } from './file-words.ts'
+import { problemWordsEn } from './problem-words.ts'
 import { profileWordsEn } from './profile-words.ts'
 import { readerWordsEn } from './reader-words.ts'
+import { setWordsEn } from './set-words.ts'
 
 /**
  * Every word of the console, in English. States, failure names and ids are not here: they are the same in any language,
@@ -10,8 +12,10 @@ import { readerWordsEn } from './reader-words.ts'
  */
 export const en = {
   ...fileWordsEn,
+  ...problemWordsEn,
   ...profileWordsEn,
   ...readerWordsEn,
+  ...setWordsEn,
   // --- frame
   skip: 'Skip to the content',
   overview: 'Overview',
@@ -197,23 +201,6 @@ export const en = {
   noticeUnlocked: 'Unlocked.',
   noticeNotUnlocked: 'In the meantime the lock expired, or another run took it. It was left alone.',
   noticeUndone: 'The undo has started.',
-  // --- problems
-  problemFailed: 'Something unexpected happened',
-  problemUsage: 'This request is not possible',
-  problemRejected: 'The file is refused',
-  problemBusy: 'Another run works on this month',
-  problemHalted: 'The run did not reach its end',
-  problemUnconfirmed: 'It was not confirmed',
-  problemUnreachable: 'A service cannot be reached',
-  problemNotFound: 'This does not exist',
-  problemFindings: 'Something was found',
-  problemPlanMoved: 'What was shown has changed since',
-  problemRetries: 'This page asks again every few seconds.',
-  problemPage: 'There is no page at this address.',
-  problemMethod: 'This address does not accept such a request. Use the buttons on the pages.',
-  problemForged: 'This request did not come from a page of this console. Nothing was done.',
-  problemTooLarge: 'What was sent is too large.',
-  problemMalformed: 'The upload could not be read. Send the file again.',
 }
 
 export type Words = typeof en

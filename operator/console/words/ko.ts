@@ -1,15 +1,19 @@
 import { durationIn } from '../../format/duration.ts'
 import type { Words } from './en.ts'
 import { fileWordsKo } from './file-words.ts'
+import { problemWordsKo } from './problem-words.ts'
 import { profileWordsKo } from './profile-words.ts'
 import { readerWordsKo } from './reader-words.ts'
 import { remedyKo } from './remedies-ko.ts'
+import { setWordsKo } from './set-words.ts'
 
 /** The same in polite business Korean. The type makes a missing or misspelt word a compile error. */
 export const ko: Words = {
   ...fileWordsKo,
+  ...problemWordsKo,
   ...profileWordsKo,
   ...readerWordsKo,
+  ...setWordsKo,
   // --- frame
   skip: '본문으로 건너뛰기',
   overview: '전체 현황',
@@ -195,21 +199,4 @@ export const ko: Words = {
   noticeUnlocked: '잠금을 해제했습니다.',
   noticeNotUnlocked: '그 사이 잠금이 만료되었거나 점유자가 바뀌어 그대로 두었습니다.',
   noticeUndone: '되돌리기를 시작했습니다.',
-  // --- problems
-  problemFailed: '예기치 않은 문제가 발생했습니다',
-  problemUsage: '요청을 처리할 수 없습니다',
-  problemRejected: '파일이 거부되었습니다',
-  problemBusy: '이 정산월은 다른 실행이 처리하고 있습니다',
-  problemHalted: '실행이 끝까지 진행되지 못했습니다',
-  problemUnconfirmed: '확인되지 않았습니다',
-  problemUnreachable: '서비스에 연결할 수 없습니다',
-  problemNotFound: '찾을 수 없습니다',
-  problemFindings: '확인이 필요한 항목이 있습니다',
-  problemPlanMoved: '확인한 뒤에 내용이 바뀌었습니다',
-  problemRetries: '이 화면은 몇 초마다 다시 확인합니다.',
-  problemPage: '이 주소에는 화면이 없습니다.',
-  problemMethod: '이 주소는 이러한 요청을 받지 않습니다. 조치는 화면의 버튼으로 수행해 주십시오.',
-  problemForged: '이 콘솔의 화면에서 보낸 요청이 아닙니다. 아무 작업도 수행하지 않았습니다.',
-  problemTooLarge: '보낸 내용이 너무 큽니다.',
-  problemMalformed: '업로드를 읽을 수 없습니다. 파일을 다시 보내 주십시오.',
 }

@@ -6,9 +6,11 @@ import { activeSet } from '../../../store/active-set.ts'
 import { auditLines } from '../../../store/audit.ts'
 import { findDistributor } from '../../../store/distributor.ts'
 import { heldOf } from '../../../store/held-set.ts'
-import { jobReport, jobsOfSlice, phasesOf, sliceOfJob } from '../../../store/job/report.ts'
+import { jobOf, jobReport, jobsOfSlice, phasesOf, sliceOfJob } from '../../../store/job/report.ts'
+import type { JobRow } from '../../../store/job/row.ts'
 import { undoTarget } from '../../../store/job/undo-target.ts'
 import { reading, statement } from '../../../store/mysql/transaction.ts'
+import type { Reader } from '../../../store/mysql/tx.ts'
 import type { TaskContext } from '../../task.ts'
 import { lockReport, seeLocks } from './locks.ts'
 
@@ -22,13 +24,14 @@ import { lockReport, seeLocks } from './locks.ts'
 export const sliceReport = async (
   context: TaskContext,
   { distributor, month }: Pick<Slice, 'distributor' | 'month'>,
+  asked?: number,
 ): Promise<SliceReport> => {
   const { database } = context
   const { locks } = await seeLocks(context, [{ distributor, month }])
   return await reading(database, async (reader) => {
     const { id: distributorId } = await findDistributor(reader, distributor)
     const slice = { distributorId, distributor, month }
-    const jobs = await jobsOfSlice(reader, slice, SLICE_JOBS_SHOWN)
+    const jobs = await withAsked(reader, await jobsOfSlice(reader, slice, SLICE_JOBS_SHOWN), asked)
     const digests = [...new Set(jobs.map((job) => job.source_digest))]
     const held = await heldOf(reader, digests)
     const active = await activeSet(reader, slice)
@@ -52,9 +55,13 @@ export const sliceReport = async (
   })
 }
 
-/** The same for the slice of a job. @throws Failure UnknownJob */
+/** A job that was asked for by its number is shown, however many came after it: its set may be asked for years later. */
+const withAsked = async (reader: Reader, newest: JobRow[], asked: number | undefined): Promise<JobRow[]> =>
+  asked === undefined || newest.some(({ id }) => id === asked) ? newest : [...newest, ...(await jobOf(reader, asked))]
+
+/** The same for the slice of a job, with that job however old it is. @throws Failure UnknownJob */
 export const jobReportOf = async (context: TaskContext, job: number): Promise<SliceReport> =>
-  await sliceReport(context, await knownSliceOf(context, job))
+  await sliceReport(context, await knownSliceOf(context, job), job)
 
 /** @throws Failure UnknownJob */
 export const knownSliceOf = async ({ database }: TaskContext, job: number): Promise<Slice> => {

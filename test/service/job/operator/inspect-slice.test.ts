@@ -67,6 +67,23 @@ describe('a slice', () => {
     expect(jobs[1]).toMatchObject({ job: first?.id, at: { closed: TIME } })
   })
 
+  test('with many jobs since still shows the one that is asked for by its number, last', async () => {
+    const slice = await registered()
+    const [first] = await jobsOf(on(), slice)
+    for (let fence = 2; fence <= 22; fence++)
+      await on().outside.query(
+        `insert into job (distributor_id, settlement_month, state, fence, execution, requested_by, source_digest,
+                          source_rows, source_share_sum, closed_at)
+         select distributor_id, settlement_month, 'DELETING', ?, 'later', 'test', source_digest, 1, 1,
+                current_timestamp(6) from job where id = ?`,
+        [fence, first?.id],
+      )
+    const { jobs } = await kim().ask({ question: 'job', job: first?.id ?? 0 })
+    expect(jobs.map(({ fence }) => fence)).toEqual([...Array.from({ length: 20 }, (_, at) => 22 - at), 1])
+    expect(jobs.at(-1)).toMatchObject({ job: first?.id, state: 'REGISTERED', register: { map: '####' } })
+    expect((await kim().ask({ question: 'slice', ...slice })).jobs).toHaveLength(20)
+  })
+
   test('that never had a job is empty; one of an unknown distributor, and an unknown job, are refused', async () => {
     const slice = await on().newSlice()
     expect(await kim().ask({ question: 'slice', ...slice })).toEqual({

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { CHANGES_HEADER, Changes, PARTIES_HEADER } from '../../../../operator/operations/changes.ts'
 import { compare, type RowSet } from '../../../../operator/operations/difference.ts'
 
 /* How many rows of a new file are new, gone, changed or as they were, against a count by maps. */
@@ -74,4 +75,54 @@ test('a chunk that cannot be read fails the comparison', async () => {
   const { set } = setOf(new Map([['KRA012600001\tP\tA', '10.000000']]), [1])
   const broken: RowSet = { ...set, body: () => Promise.reject(new Error('damaged')) }
   await expect(compare(broken, setOf(new Map(), [1]).set)).rejects.toThrow('damaged')
+})
+
+/** Every changed row by maps: `key share-before share-after`, and the exact sum of differences of each party. */
+const changesOf = (now: Rows, before: Rows) => {
+  const keys = [...new Set([...now.keys(), ...before.keys()])].sort().filter((key) => now.get(key) !== before.get(key))
+  const parties = new Map<string, number>()
+  for (const key of keys) {
+    const party = key.split('\t')[2] ?? ''
+    parties.set(party, (parties.get(party) ?? 0) + Number(now.get(key) ?? 0) - Number(before.get(key) ?? 0))
+  }
+  return { keys, parties }
+}
+
+test('every changed row and every party is a line of CSV, and the largest of them are shown first', async () => {
+  await fc.assert(
+    fc.asyncProperty(rowsOf, rowsOf, sizes, sizes, async (now, before, nowSizes, beforeSizes) => {
+      let csv = ''
+      const changes = new Changes(async (lines) => {
+        csv += lines
+      })
+      await compare(setOf(now, nowSizes).set, setOf(before, beforeSizes).set, changes)
+      const { keys, parties } = changesOf(now, before)
+      const rows = keys.map((key) => [...key.split('\t'), before.get(key) ?? '', now.get(key) ?? ''].join(','))
+      const lines = csv.replace(CHANGES_HEADER, '').split('\n').filter(Boolean)
+      expect(lines.map((line) => line.split(',').slice(1, 6).join(','))).toEqual(rows)
+      const told = [...changes.partyLines()].slice(1).map((line) => line.trimEnd().split(','))
+      expect(new Map(told.map(([party, , , , difference]) => [party, Number(difference)]))).toEqual(parties)
+      const weights = told.map((line) => Math.abs(Number(line[4])))
+      expect(weights).toEqual(weights.toSorted((a, b) => b - a))
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('of many changes the largest are kept, whatever order they are found in', async () => {
+  const isrc = (row: number): string => `KRA0126${String(row).padStart(5, '0')}`
+  const shareOf = (row: number): string => `${((row * 37) % 100) + 1}.000000`
+  const rows: Rows = new Map(Array.from({ length: 100 }, (_, row) => [`${isrc(row)}\tP\tA`, shareOf(row)]))
+  const changes = new Changes()
+  await compare(setOf(new Map(), [1]).set, setOf(rows, [7]).set, changes)
+  const { largest, parties, partiesChanged } = changes.summary
+  expect(largest.map(({ difference }) => difference)).toEqual(
+    Array.from({ length: 20 }, (_, at) => `-${100 - at}.000000`),
+  )
+  expect(largest[0]).toMatchObject({ rightType: 'P', party: 'A', before: '100.000000', after: null })
+  expect({ parties, partiesChanged }).toEqual({
+    parties: [{ party: 'A', rows: 100, before: '5050.000000', after: '0.000000', difference: '-5050.000000' }],
+    partiesChanged: 1,
+  })
+  expect([...changes.partyLines()]).toEqual([PARTIES_HEADER, 'A,100,5050.000000,0.000000,-5050.000000\n'])
 })
