@@ -21,6 +21,7 @@ import { scale } from './sections/scale.ts'
 import type { Found, Section } from './sections/section.ts'
 import { snapshot } from './sections/snapshot.ts'
 import { staging } from './sections/staging.ts'
+import { switching } from './sections/switch.ts'
 
 /**
  * `npm run bench`: every section, then docs/benchmarks.md from all results there are. Ends with 1 if a section fails or
@@ -33,6 +34,7 @@ import { staging } from './sections/staging.ts'
  */
 const SECTIONS: readonly Section[] = [
   replace,
+  switching,
   peers,
   killed,
   lanes,

@@ -8,13 +8,13 @@ import { fileOf, measuredSlice, type Registered, ready, type Testbed, type Times
 
 let runs = 0
 
-type Source = { readonly key: string } | { readonly staged: string }
+type Source = { readonly key: string } | { readonly staged: string } | { readonly undo: true }
 
-/** Starts an execution as an operator does. @returns its ARN */
-export const startRun = (testbed: Testbed, slice: Slice, source: Source): Promise<string> => {
+/** Starts an execution as an operator does; forced, it registers what is registered already. @returns its ARN */
+export const startRun = (testbed: Testbed, slice: Slice, source: Source, force = true): Promise<string> => {
   runs += 1
   const { distributor, month } = slice
-  return testbed.setting.sdk.start(`bench-${runs}`, { distributor, month, source, force: true })
+  return testbed.setting.sdk.start(`bench-${runs}`, { distributor, month, source, force })
 }
 
 /** Often enough for figures of seconds; each look costs the engine, and so the run, a few milliseconds. */
@@ -57,10 +57,9 @@ export const registerFirst = async (testbed: Testbed, number: number, rows: numb
   const { output } = await testbed.setting.sdk.describe(arn)
   const { staged } = JSON.parse(output ?? '{}') as { staged: { digest: string } }
   const registered = { slice, rows, digest: staged.digest }
-  // A first registration deletes nothing: the testbed's first slice is replaced once, so that no measured run starts
-  // the sandboxes that delete.
-  if (testbed.registered.size === 0)
-    await untilRegistered(testbed, await startRun(testbed, slice, { staged: staged.digest }))
+  // A first registration deletes nothing, and fills one slot. Replaced once, both are full: each measured run then deletes a
+  // full slot, and none starts the sandboxes that delete.
+  await untilRegistered(testbed, await startRun(testbed, slice, { staged: staged.digest }))
   testbed.registered.set(number, registered)
   return registered
 }
