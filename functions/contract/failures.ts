@@ -21,15 +21,13 @@ type DataByName = {
   readonly ChunkMismatch:
     | { readonly chunk: number; readonly rowsPlanned: number; readonly rowsTaken: number }
     | undefined
-  /** What the slice holds beside what the file has, where rows and sums differ. */
-  readonly SliceMismatch:
-    | {
-        readonly rows: number
-        readonly shareSum: string
-        readonly fileRows: number
-        readonly fileShareSum: string
-      }
-    | undefined
+  /** What the slice holds beside what the file has; with the same of both, other rows. */
+  readonly SliceMismatch: {
+    readonly rows: number
+    readonly shareSum: string
+    readonly fileRows: number
+    readonly fileShareSum: string
+  }
   /** The job that is open: its source, the execution that opened it, and why it was halted, if it was. */
   readonly JobOpenError: { readonly source: string; readonly openedBy: string; readonly haltedBy: string | null }
   /** The session that was in the way, where it was seen. */

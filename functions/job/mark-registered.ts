@@ -35,7 +35,7 @@ export const markRegistered = async (context: TaskContext, input: Guarded): Prom
         // all, or REGISTERED itself.
         await requireEveryMark(guarded, by)
         const compared = before ?? (await compare(context, guarded, guarded.job))
-        if (compared.difference !== null) throw mismatch(input, guarded.state, compared.difference)
+        if (compared.difference !== null) throw mismatch(input, guarded.state, compared, guarded.job)
         await finishJob(context, input, guarded, compared)
       }
       return { ...input.job, state: 'REGISTERED' }

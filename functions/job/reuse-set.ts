@@ -38,7 +38,7 @@ export const reuseSet = async (context: TaskContext, input: Guarded): Promise<Jo
         return shown
       }
       const active = await activeSet(guarded, guarded.slotKey)
-      if (active?.slot === guarded.slotKey.slot) throw mismatch(input, 'DELETING', comparison.difference)
+      if (active?.slot === guarded.slotKey.slot) throw mismatch(input, 'DELETING', comparison, guarded.job)
       context.logger.warn('the slot does not hold the set any more', { difference: comparison.difference })
       await giveUpReuse(guarded)
       return { ...input.job, reusesSet: false }

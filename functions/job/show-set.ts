@@ -9,7 +9,7 @@ import { acquisitionOf, type ExclusiveTx, guardExclusive } from '../store/job/gu
 import { exclusively } from '../store/job/held.ts'
 import { markState, recordWait } from '../store/job/mark-state.ts'
 import { writeEvent } from '../store/job/outbox.ts'
-import { heldMs } from '../store/job/row.ts'
+import { heldMs, type JobRow } from '../store/job/row.ts'
 import type { TaskContext } from './task.ts'
 import { verifyLock } from './verify-lock.ts'
 import { heldEvent, requireWholeFile } from './whole-file.ts'
@@ -78,9 +78,13 @@ export const finishJob = async (
 }
 
 /** The slot does not hold what the file has. */
-export const mismatch = ({ slice, job }: Guarded, state: Showable, difference: string): Failure =>
+export const mismatch = (
+  { slice, job }: Guarded,
+  state: Showable,
+  { difference, rows, shareSum }: Comparison,
+  { source_rows: fileRows, source_share_sum: fileShareSum }: JobRow,
+): Failure =>
   new Failure('SliceMismatch', `${sliceName(slice)} ${difference}: another program wrote to the slice.`, {
-    job: job.id,
-    fence: job.fence,
-    state,
+    ...{ job: job.id, fence: job.fence, state },
+    data: { rows, shareSum, fileRows: Number(fileRows), fileShareSum },
   })

@@ -107,6 +107,7 @@ describe('REGISTERED', () => {
         /holds 12 rows summing to 300\.000000, the file has 8 rows summing to 200\.000000/,
       ),
       job: job.id,
+      data: { rows: 12, shareSum: '300.000000', fileRows: 8, fileShareSum: '200.000000' },
     })
     expect(await stateOf(job.id)).toBe('REGISTERING')
   })

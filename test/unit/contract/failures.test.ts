@@ -51,7 +51,7 @@ describe('a failure', () => {
   test('says only what it knows of its place', () => {
     expect(new Failure('InvalidInput', 'No').message).toBe('No')
     expect(new Failure('StaleFence', 'No', { fence: 3 }).message).toBe('No (fence 3)')
-    expect(new Failure('SliceMismatch', 'No', { job: 7 }).message).toBe('No (job 7)')
+    expect(new Failure('ChunksUnfinished', 'No', { job: 7 }).message).toBe('No (job 7)')
   })
 
   test('is recognised by its name, and nothing else is one', () => {
