@@ -21,7 +21,7 @@ afterAll(() => lab.stop())
 const OLD = shareFile(150, 5)
 
 const refusal = async (events: readonly TraceEvent[]): Promise<string> => {
-  const refused = await replay(events, 'in-place')
+  const refused = await replay(events, 'standby')
   return refused === undefined ? 'taken' : refusalText(refused, events)
 }
 
