@@ -151,6 +151,14 @@ const ofOperators = (job: Stack, data: Stack): Acknowledged[] =>
     }),
   ])
 
+const ofOnCall = (job: Stack): Acknowledged[] => [
+  {
+    at: child(job, 'OnCallPolicy'),
+    id: 'AwsSolutions-IAM5[Resource::*]',
+    reason: 'Alarms, metrics and the results of queries know no resources; they are looked at, and nothing is changed.',
+  },
+]
+
 /** The acknowledged findings of a stage that is deployed. */
 export const acknowledgedOf = ({ data, job }: StageStacks): Acknowledged[] => {
   if (data === undefined) return []
@@ -161,6 +169,7 @@ export const acknowledgedOf = ({ data, job }: StageStacks): Acknowledged[] => {
     ...ofMachines(job),
     ...ofTriggers(job),
     ...ofOperators(job, data),
+    ...ofOnCall(job),
   ]
 }
 

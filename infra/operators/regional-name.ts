@@ -2,5 +2,5 @@
 export const regionalName = (
   stage: string,
   region: string,
-  who: 'reader' | 'operator' | 'smoke' | 'settlement',
+  who: 'reader' | 'operator' | 'on-call' | 'smoke' | 'settlement',
 ): string => `sharelock-${stage}-${region}-${who}`

@@ -8,6 +8,7 @@ import type { Bundles } from '../functions/bundles.ts'
 import { Functions } from '../functions/functions.ts'
 import { addMigration } from '../functions/migration.ts'
 import { JobMachine } from '../machine/machine.ts'
+import { addOnCallPolicy } from '../operators/on-call-policy.ts'
 import { addOperatorPolicies } from '../operators/policy.ts'
 import { addSmokeRole, type SmokeOutputs } from '../operators/smoke-role.ts'
 import { Watch } from '../watch/watch.ts'
@@ -60,6 +61,11 @@ export class JobStack extends Stack {
       bucket: stores.bucket,
       machines: [job.stateMachine, dispatch.stateMachine],
       functions: operators,
+    })
+    addOnCallPolicy(this, {
+      stage: config.stage,
+      functions: functions.all.map(([, fn]) => fn),
+      queues: [schedules.deadLetters, schedules.sweepFailures, haltRule.deadLetters],
     })
     if (config.smokeFrom !== undefined)
       this.smoke = addSmokeRole(this, {

@@ -147,7 +147,7 @@ describe('two stages', () => {
     const zones = ['ap-northeast-1a', 'ap-northeast-1c']
     const tokyo = { ...EXISTING, region: 'ap-northeast-1', network: { ...EXISTING.network, zones } }
     const [one, two] = [namesOf(EXISTING, GLOBAL), namesOf(tokyo, GLOBAL)]
-    expect(one).toHaveLength(3)
+    expect(one).toHaveLength(4)
     expect(one.filter((name) => two.includes(name))).toEqual([])
   })
 })

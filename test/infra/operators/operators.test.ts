@@ -72,6 +72,19 @@ describe('an operator', () => {
     expect(told).toEqual(['Inspect'])
   })
 
+  test('who is called may look where the runbook looks: the logs of every function, the queues, the metrics', () => {
+    const statements = statementsOf('sharelock-prod-ap-northeast-2-on-call')
+    const [logs, queues, metrics] = statements
+    expect(statements).toHaveLength(3)
+    const functions = Object.keys(job.findResources('AWS::Lambda::Function')).filter((id) => /^Functions/.test(id))
+    expect(logs?.Resource).toHaveLength(functions.length)
+    expect(queues?.Resource).toHaveLength(3)
+    expect(metrics?.Resource).toBe('*')
+    for (const action of [metrics?.Action].flat()) expect(action).toMatch(/:(Describe|Get|List)/)
+    // AWS takes no larger policy; an ARN of a log group has about 120 characters.
+    expect(JSON.stringify([queues, metrics]).length + functions.length * 125).toBeLessThan(6_144)
+  })
+
   test('can redrive nothing', () => {
     expect(JSON.stringify(job.toJSON())).not.toContain('RedriveExecution')
   })
