@@ -1,7 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns'
-import { prepareDatabase } from '../functions/job/prepare-database.ts'
 import { startEndpoint } from './engine/endpoint.ts'
 import { Engine } from './engine/engine.ts'
 import type { Pace } from './engine/execution.ts'
@@ -9,8 +8,10 @@ import type { StatusEvent } from './engine/status-event.ts'
 import { clientEnvironment, functionEnvironment } from './environment.ts'
 import { RUNS } from './host/paths.ts'
 import { pruneRuns } from './host/prune-runs.ts'
+import type { Kept } from './kept/kept.ts'
 import { startLambdaEndpoint } from './lambda/endpoint.ts'
 import { Lambda } from './lambda/lambda.ts'
+import { defaultPrepare } from './prepare.ts'
 import { ACCOUNT, type AwsServer, startAws } from './servers/aws.ts'
 import type { Environment } from './servers/find.ts'
 import type { MysqlOptions } from './servers/mysql.ts'
@@ -44,8 +45,8 @@ export type StackOptions = {
   readonly nodeOptions?: () => readonly string[]
   /** Runs before anything else uses the database; by default the migrations and the functions' user. */
   readonly prepare?: (stack: Pick<Stack, 'database' | 'lock' | 'aws' | 'folder'>) => Promise<unknown>
-  /** The Step Functions endpoint's port; by default a free one. */
-  readonly port?: number | undefined
+  /** Data and ports that outlive the stack; by default it has a folder of its own and free ports. */
+  readonly kept?: Kept
   /** Keeps the run's folder when the stack stops. */
   readonly keepData?: boolean
   readonly say?: (line: string) => void
@@ -76,24 +77,11 @@ export type Stack = {
 const HALT_FUNCTION = 'HaltJob'
 const FAILED: readonly string[] = ['FAILED', 'ABORTED', 'TIMED_OUT']
 
-/** The distributor of `npm run smoke`. */
-const SMOKE_DISTRIBUTOR = 'SMOKE'
-
-/** What the migrator does in AWS. */
-const defaultPrepare = async ({ database }: Pick<Stack, 'database'>): Promise<void> => {
-  const { user: name, password } = database.app
-  await prepareDatabase(
-    database.masterAddress,
-    { name, auth: 'password', password },
-    { smokeDistributor: SMOKE_DISTRIBUTOR },
-  )
-}
-
 /** Starts everything; what was started is stopped again when a part of it does not start. */
 export const startStack = async (options: StackOptions = {}): Promise<Stack> => {
   const say = options.say ?? (() => undefined)
   const id = `${Date.now().toString(36)}-${process.pid}-${Math.random().toString(36).slice(2, 6)}`
-  const folder = join(RUNS, id)
+  const folder = options.kept?.folder ?? join(RUNS, id)
   const stops: (() => Promise<void>)[] = []
   const stop = async (): Promise<void> => {
     for (const one of stops.splice(0).reverse()) await one()
@@ -101,7 +89,7 @@ export const startStack = async (options: StackOptions = {}): Promise<Stack> => 
   try {
     await pruneRuns()
     await mkdir(folder, { recursive: true })
-    if (options.keepData !== true) {
+    if (options.keepData !== true && options.kept === undefined) {
       watchFolder(folder)
       stops.push(async () => {
         await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
@@ -128,7 +116,8 @@ const startStores = async (
   say: (line: string) => void,
   stops: Stops,
 ): Promise<Stores> => {
-  const env = options.env ?? process.env
+  const { env = process.env, kept } = options
+  const { ports } = kept ?? {}
   const stopping = <Server extends { stop: () => Promise<void> }>(server: Server): Server => {
     stops.push(() => server.stop())
     return server
@@ -141,9 +130,18 @@ const startStores = async (
     notices: 'sharelock-local-notices',
   }
   const started = await Promise.allSettled([
-    openDatabase(env, join(folder, 'mysql'), id, options.mysql ?? {}, say).then(stopping),
-    openLockServer(env, join(folder, 'valkey'), options.valkey ?? {}, say).then(stopping),
-    startAws(join(folder, 'aws'), REGION, names).then(stopping),
+    openDatabase(
+      env,
+      join(folder, 'mysql'),
+      kept === undefined ? id : 'kept',
+      { ...options.mysql, ...(ports && { port: ports.mysql }) },
+      say,
+      kept,
+    ).then(stopping),
+    openLockServer(env, join(folder, 'valkey'), { ...options.valkey, ...(ports && { port: ports.valkey }) }, say).then(
+      stopping,
+    ),
+    startAws(join(folder, 'aws'), REGION, names, ports?.aws).then(stopping),
     loadApp(options.app, say),
   ])
   // All have started or failed by now, so a failure leaves no server behind that nobody knows.
@@ -199,13 +197,13 @@ const startCompute = async (options: StackOptions, folder: string, stores: Store
       else options.onStatusEvent(event, deliver)
     })
 
-  const endpoint = await startEndpoint(engine, options.port)
+  const endpoint = await startEndpoint(engine, options.kept?.ports.stepFunctions)
   stops.push(async () => {
     engine.close()
     await endpoint.close()
     sns.destroy()
   })
-  const lambdaEndpoint = await startLambdaEndpoint(lambda)
+  const lambdaEndpoint = await startLambdaEndpoint(lambda, options.kept?.ports.lambda)
   stops.push(() => lambdaEndpoint.close())
   const machineArns = Object.fromEntries(app.machines.map(({ name, arn }) => [name, arn]))
   const machineArn = (app.machines.find(({ name }) => name.startsWith('Job')) ?? app.machines[0])?.arn ?? ''

@@ -55,6 +55,6 @@ const serve = async (lambda: Lambda, request: IncomingMessage, response: ServerR
   })
 }
 
-/** Serves the functions as Lambda's Invoke on a free loopback port. */
-export const startLambdaEndpoint = (lambda: Lambda): Promise<Endpoint> =>
-  startHttpServer((request, response) => serve(lambda, request, response))
+/** Serves the functions as Lambda's Invoke on a free loopback port, or the given one. */
+export const startLambdaEndpoint = (lambda: Lambda, port?: number): Promise<Endpoint> =>
+  startHttpServer((request, response) => serve(lambda, request, response), port)

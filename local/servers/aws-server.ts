@@ -8,6 +8,8 @@ import { type FauxqsInitConfig, startFauxqs } from 'fauxqs'
 export type AwsServerConfig = {
   readonly region: string
   readonly storage: string
+  /** 0: a free one. */
+  readonly port: number
   readonly init: FauxqsInitConfig
 }
 
@@ -35,7 +37,7 @@ process.on('SIGINT', () => undefined)
 
 const config = JSON.parse(process.argv[2] ?? '') as AwsServerConfig
 const server = await startFauxqs({
-  port: 0,
+  port: config.port,
   logger: false,
   defaultRegion: config.region,
   s3StorageDir: config.storage,

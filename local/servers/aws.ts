@@ -26,12 +26,13 @@ export type AwsServer = {
 }
 
 /** Starts S3, SNS and SQS with one bucket, one topic and one queue subscribed to it (messages as published). */
-export const startAws = async (folder: string, region: string, names: AwsNames): Promise<AwsServer> => {
+export const startAws = async (folder: string, region: string, names: AwsNames, wanted = 0): Promise<AwsServer> => {
   mkdirSync(folder, { recursive: true })
   const log = openSync(join(folder, 'aws.log'), 'a')
   const config: AwsServerConfig = {
     region,
     storage: join(folder, 's3'),
+    port: wanted,
     init: {
       buckets: [names.bucket],
       topics: [names.topic, names.notices].flatMap((name) => (name === undefined ? [] : [{ name }])),

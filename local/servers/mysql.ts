@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createConnection } from 'mysql2/promise'
@@ -16,6 +17,8 @@ export type MysqlOptions = {
   readonly redoLog?: string
   /** More options for mysqld; the last one wins. */
   readonly extra?: readonly string[]
+  /** By default a free one. */
+  readonly port?: number
 }
 
 /** Where a server keeps its uuid; it makes a new one where the file is not there. */
@@ -75,12 +78,18 @@ export class MysqlServer extends Server {
     this.#options = options
   }
 
-  /** Starts a fresh server. */
+  /** Starts a server on the data that its folder has, or else a fresh one. */
   static async start(program: Program, folder: string, options: MysqlOptions = {}): Promise<MysqlServer> {
-    const source = await template(program)
-    await mkdir(folder, { recursive: true })
-    await cp(join(source, 'data'), join(folder, 'data'), { recursive: true })
-    return await startOnFreePort((port) => new MysqlServer(program, folder, port, options))
+    if (!existsSync(join(folder, 'data'))) {
+      const source = await template(program)
+      // Renamed when it is whole: a copy that was cut off is not taken for data.
+      const copy = join(folder, 'copy')
+      await rm(copy, { recursive: true, force: true })
+      await mkdir(folder, { recursive: true })
+      await cp(join(source, 'data'), copy, { recursive: true })
+      await rename(copy, join(folder, 'data'))
+    }
+    return await startOnFreePort((port) => new MysqlServer(program, folder, port, options), options.port)
   }
 
   /**

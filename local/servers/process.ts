@@ -68,13 +68,17 @@ const PORT_FROM = 20_000
 const PORT_TO = 32_000
 
 /**
- * A free loopback port below the range the kernel takes for outgoing connections: otherwise a client could get the port
+ * The wished loopback port if it is free, else one below the range the kernel takes for outgoing connections: otherwise a client could get the port
  * of a server that is down for a moment, and the server could not come back.
  */
-export const freePort = async (): Promise<number> => {
+export const freePort = async (wished?: number): Promise<number> => {
   // Two processes that look at the same moment begin at different places.
   const from = PORT_FROM + Math.floor(Math.random() * (PORT_TO - PORT_FROM))
-  const port = [...portNumbers(from, PORT_TO), ...portNumbers(PORT_FROM, from)]
+  const port = [
+    ...(wished === undefined ? [] : [wished]),
+    ...portNumbers(from, PORT_TO),
+    ...portNumbers(PORT_FROM, from),
+  ]
   return await getPort({ host: '127.0.0.1', port })
 }
 

@@ -79,10 +79,10 @@ export abstract class Server {
   }
 }
 
-/** Starts a server on a free port. */
-export const startOnFreePort = async <T extends Server>(create: (port: number) => T): Promise<T> => {
+/** Starts a server on a free port, or on the given one. */
+export const startOnFreePort = async <T extends Server>(create: (port: number) => T, given?: number): Promise<T> => {
   for (let attempt = 1; ; attempt++) {
-    const server = create(await freePort())
+    const server = create(given ?? (await freePort()))
     try {
       await server.restart()
       return server

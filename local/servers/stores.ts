@@ -40,13 +40,18 @@ const dropDatabase = async (address: Address, master: Account, name: string): Pr
   await connection.end()
 }
 
-/** MySQL for one stack: a server of its own, or a database of its own on the server whose address is given. */
+/**
+ * MySQL for one stack: a server of its own, or a database of its own on the server whose address is given.
+ *
+ * @param keeping its data outlive it, and whether there are any
+ */
 export const openDatabase = async (
   env: Environment,
   folder: string,
   id: string,
   options: MysqlOptions,
   say: (line: string) => void,
+  keeping?: { readonly isOld: boolean },
 ): Promise<LocalDatabase> => {
   const found = await findMysql(env, say)
   const server = 'program' in found ? await MysqlServer.start(found.program, folder, options) : undefined
@@ -66,12 +71,17 @@ export const openDatabase = async (
     DATABASE_TLS: 'off',
     AWS_REGION: 'ap-northeast-2',
   })
+  if (server === undefined && keeping?.isOld === false) await dropDatabase({ host, port }, master, name)
   return {
     ...{ host, port, name, master, app: APP, server },
     masterAddress: addressOf(master),
     appAddress: addressOf(APP),
-    // The data of our own server are thrown away with its folder, so it need not shut down cleanly.
-    stop: () => (server === undefined ? dropDatabase({ host, port }, master, name) : server.kill()),
+    stop: async () => {
+      if (keeping !== undefined) await server?.stop()
+      // The data of our own server are thrown away with its folder, so it need not shut down cleanly.
+      else if (server !== undefined) await server.kill()
+      else await dropDatabase({ host, port }, master, name)
+    },
   }
 }
 

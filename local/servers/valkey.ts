@@ -7,6 +7,8 @@ import { Server, type ServerKind, startOnFreePort } from './server.ts'
 export type ValkeyOptions = {
   /** More options for the server, e.g. `['--maxmemory', '10mb']`. */
   readonly extra?: readonly string[]
+  /** By default a free one. */
+  readonly port?: number
 }
 
 const KIND: ServerKind = { name: 'Valkey', startTimeoutMs: 20_000, stopGraceMs: 5_000 }
@@ -23,12 +25,12 @@ export class ValkeyServer extends Server {
 
   static async start(program: Program, folder: string, options: ValkeyOptions = {}): Promise<ValkeyServer> {
     await mkdir(folder, { recursive: true })
-    return await startOnFreePort((port) => new ValkeyServer(program, folder, port, options))
+    return await startOnFreePort((port) => new ValkeyServer(program, folder, port, options), options.port)
   }
 
   /** Starts another server of the same kind, which follows nobody yet. */
   async second(): Promise<ValkeyServer> {
-    return await ValkeyServer.start(this.program, join(this.folder, 'second'), this.#options)
+    return await ValkeyServer.start(this.program, join(this.folder, 'second'), { extra: this.#options.extra ?? [] })
   }
 
   protected override options(): string[] {

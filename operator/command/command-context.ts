@@ -7,6 +7,7 @@ import type { SliceName } from '../../functions/contract/words.ts'
 import { requireConfirmation } from '../operations/confirmation.ts'
 import { OperationError } from '../operations/operation-error.ts'
 import type { Operations } from '../operations/operations.ts'
+import { findLocalStack } from './local-stack.ts'
 import { Output } from './output.ts'
 
 /** The options that every command takes. */
@@ -22,6 +23,8 @@ export type CommandContext = { readonly out: Output; readonly operations: () => 
 const open = ({ stage, json }: GlobalOptions): CommandContext => ({
   out: new Output(json === true),
   operations: async () => {
+    if (findLocalStack(process.env, stage ?? process.env.SHARELOCK_STAGE))
+      process.stderr.write('No stage is named: this is the local stack.\n')
     const { createOperations } = await import('../create-operations.ts')
     return createOperations({ ...process.env, ...(stage === undefined ? {} : { SHARELOCK_STAGE: stage }) })
   },

@@ -3,6 +3,7 @@ import packed from '../../package.json' with { type: 'json' }
 import { table } from '../format/table.ts'
 import { addAudit } from './audit.ts'
 import { addConsole } from './console.ts'
+import { addDemo } from './demo.ts'
 import { addDiff } from './diff.ts'
 import { addDistributors } from './distributors.ts'
 import { addDoctor } from './doctor.ts'
@@ -46,7 +47,7 @@ export const buildProgram = (): Command => {
   for (const add of [addValidate, addStart, addWatch, addList, addShow, addResume, addStop, addUndo, addUnlock])
     add(program)
   for (const add of [addWithdraw, addExport, addDiff, addReport, addDistributors, addProfile]) add(program)
-  for (const add of [addDoctor, addAudit, addConsole]) add(program)
+  for (const add of [addDoctor, addAudit, addConsole, addDemo]) add(program)
   throwErrors(program)
   return program
 }

@@ -16,10 +16,13 @@ export type Calling = {
   readonly said: (text: RegExp) => Promise<void>
 }
 
+/** No folder: a stack that the developer keeps up is none of a test's business. */
+const NO_STATE = '/nonexistent'
+
 /** Starts `sharelock` as a process of its own, as a shell does, without a terminal. */
 const calling = (args: readonly string[], env: Readonly<Record<string, string>> = {}): Calling => {
   const child = spawn(process.execPath, ['bin/sharelock.ts', ...args], {
-    env: { PATH: process.env.PATH, ...env },
+    env: { PATH: process.env.PATH, XDG_STATE_HOME: NO_STATE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const heard = { stdout: '', stderr: '' }

@@ -16,10 +16,10 @@ describe('wrong arguments end with 2', () => {
     [['frobnicate'], "unknown command 'frobnicate'"],
     [['validate'], "missing required argument 'file'"],
     [['list', '--quite'], "unknown option '--quite'"],
-    [['list', '--from', '2026-13', '--stage', 'local'], '"2026-13" is not a settlement month such as 2026-10.'],
-    [['list', '--from', '2026-10', '--to', '2026-09', '--stage', 'local'], '--from 2026-10 is after --to 2026-09.'],
+    [['list', '--from', '2026-13', '--stage', 'dev'], '"2026-13" is not a settlement month such as 2026-10.'],
+    [['list', '--from', '2026-10', '--to', '2026-09', '--stage', 'dev'], '--from 2026-10 is after --to 2026-09.'],
     [
-      ['list', '--from', '2000-01', '--to', '2026-10', '--stage', 'local'],
+      ['list', '--from', '2000-01', '--to', '2026-10', '--stage', 'dev'],
       '2000-01 to 2026-10 are 322 months, and 24 are shown at most. Give --to, or a later --from.',
     ],
     [['list'], 'No stage is named: give --stage, e.g. --stage prod, or set SHARELOCK_STAGE.'],
@@ -33,9 +33,9 @@ describe('wrong arguments end with 2', () => {
       ['start', '-d', 'ARIA', '-m', '2026-10', '--source', 'a.csv'],
       '--source is a key under incoming/, or the 64 digits of a staged source.',
     ],
-    [['show', 'x', '--stage', 'local'], '"x" is not a job\'s number.'],
-    [['stop', '7', '-d', 'ARIA', '--stage', 'local'], 'Name either a job or a slice, not both.'],
-    [['audit', '--limit', '0', '--stage', 'local'], '--limit is a number from 1 to 500.'],
+    [['show', 'x', '--stage', 'dev'], '"x" is not a job\'s number.'],
+    [['stop', '7', '-d', 'ARIA', '--stage', 'dev'], 'Name either a job or a slice, not both.'],
+    [['audit', '--limit', '0', '--stage', 'dev'], '--limit is a number from 1 to 500.'],
   ])('%j', async (args, sentence) => {
     const { code, stdout } = await call([...args, '--json'])
     expect({ code, document: JSON.parse(stdout) }).toEqual({ code: 2, document: { error: 'Usage', message: sentence } })
