@@ -126,6 +126,13 @@ describe('the numbers fit each other', () => {
     expect(held).toBeLessThan((TASKS.StageSource.memoryMb * 1_024 ** 2) / 2)
   })
 
+  test('a file has as many rows as the memory takes, and never more than the stage can number', () => {
+    // 512 MB of the first gigabyte are there before any row, and a row takes 150 bytes.
+    expect(source.sourceRowsMax(1_024)).toBe(Math.floor((512 * 1_024 ** 2) / 150))
+    expect(source.sourceRowsMax(1_000_000)).toBe(source.SOURCE_ROWS_MAX)
+    expect(source.FRACTION_SUM_MAX_UNITS / (source.SHARE_SUM_MAX_UNITS / 100)).toBeCloseTo(1.02)
+  })
+
   test("every Lambda ends within AWS's 15 minutes", () => {
     for (const task of Object.values({ ...TASKS, ...SUPPORT })) expect(task.lambdaTimeoutS).toBeLessThanOrEqual(900)
   })

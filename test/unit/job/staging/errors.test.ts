@@ -15,10 +15,10 @@ describe('the errors of a file', () => {
     for (let line = 50; line > 0; line -= 1) errors.add(REFUSAL, { line, column: 2 }, '0')
     errors.add(REFUSAL, { line: 1, column: 1 }, '0')
     expect(errors.rejection()).toMatchObject({ total: 51, stoppedAtLine: null })
-    expect(errors.rejection().errors.map(({ line, column }) => [line, column])).toEqual([
-      [1, 1],
-      [1, 2],
-      [2, 2],
+    expect(errors.rejection().errors.map(({ line, column, cell }) => [line, column, cell])).toEqual([
+      [1, 1, null],
+      [1, 2, null],
+      [2, 2, null],
     ])
   })
 
