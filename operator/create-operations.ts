@@ -2,6 +2,7 @@ import { quoted } from '../functions/contract/visible.ts'
 import { createClients } from './operations/clients.ts'
 import { diagnose } from './operations/doctor/diagnose.ts'
 import { diffSets, exportSet } from './operations/job-set.ts'
+import { keepPlan, keptPlan } from './operations/kept-plan.ts'
 import { POLL_MS } from './operations/limits.ts'
 import { lookAt } from './operations/look.ts'
 import { OperationError } from './operations/operation-error.ts'
@@ -41,8 +42,10 @@ export const createOperations = (env: OperationsEnvironment): Operations => {
     stage,
     identity,
     validate: validatePath,
-    planStart: (slice, source, onRows, signal) =>
-      planStart(clients, slice, source, false, { onRows, ...(signal && { signal }) }),
+    planStart: (slice, source, onRows, signal, sinks) =>
+      planStart(clients, slice, source, false, { onRows, sinks, ...(signal && { signal }) }),
+    keepPlan: (plan) => keepPlan(clients, plan),
+    keptPlan: (id, onRows, signal) => keptPlan(clients, id, { onRows, ...(signal && { signal }) }),
     start: (plan, options) => start(clients, plan, options),
     watch: (executionArn, signal) => watchRun(clients, executionArn, speeds, pollMs, signal),
     look: (executionArn) => lookAt(clients, executionArn, speeds),
@@ -87,7 +90,7 @@ export const createOperations = (env: OperationsEnvironment): Operations => {
       operate({ action: 'set-profile', caller: await identity(), why, distributor, profile }),
     report: (slice, form, execution) => reportOf(clients, slice, form, execution),
     exportSet: (job) => exportSet(clients, job),
-    diffSets: (jobs, onRows, onParties) => diffSets(clients, jobs, onRows, onParties),
+    diffSets: (jobs, sinks) => diffSets(clients, jobs, sinks),
     doctor: (from, to) => diagnose(clients, from, to),
     audit: (filter) => inspect({ question: 'audit', ...filter }),
   }

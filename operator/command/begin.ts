@@ -5,7 +5,7 @@ import type { Operations } from '../operations/operations.ts'
 import type { Progress } from '../operations/progress.ts'
 import type { Started, StartOptions, StartPlan } from '../operations/start-plan.ts'
 import { openWarnings } from '../operations/warnings.ts'
-import { accepted, type CommandContext, confirm } from './command-context.ts'
+import { accepted, agree, type CommandContext, confirm } from './command-context.ts'
 import { follow } from './follow.ts'
 import { planLines } from './plan-text.ts'
 
@@ -15,6 +15,7 @@ export type BeginOptions = {
   readonly why?: string
   readonly detach?: boolean
   readonly confirm?: string
+  readonly yes?: boolean
 }
 
 /** What `--json` tells of a start: the plan where there was one, what was started or joined, and how it ended. */
@@ -65,8 +66,13 @@ export const begin = async (
     return 0
   }
   const asks = plan.joins === null && !willBeRefused(plan, options)
-  const confirmation = asks ? await confirm(context, confirmationOf(plan, options), options.confirm) : options.confirm
+  const expected = confirmationOf(plan, options)
+  const confirmation = asks ? await confirm(context, expected, options.confirm) : options.confirm
   const accept = asks ? await accepted(context, openWarnings(plan, options), options.accept ?? []) : options.accept
+  const isRefused = openWarnings(plan, { ...options, accept }).length > 0
+  // A copy is healed without touching a row.
+  if (asks && expected === null && !isRefused && plan.copyProblem === null)
+    await agree(context, sliceName(plan), options)
   const make = plan.isUndo ? operations.undo : operations.start
   return await followStarted(context, operations, await make(plan, { ...options, accept, confirmation }), plan, options)
 }

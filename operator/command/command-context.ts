@@ -91,6 +91,24 @@ export const confirm = async (
 }
 
 /**
+ * Asks for a yes where no typed confirmation is needed. A script gives it: `--yes`, or the slice's name as `--confirm`.
+ *
+ * @throws OperationError Unconfirmed
+ */
+export const agree = async (
+  { out }: CommandContext,
+  name: string,
+  { yes, confirm: given }: { readonly yes?: boolean; readonly confirm?: string },
+): Promise<void> => {
+  if (given !== undefined) return requireConfirmation(name, given)
+  if (yes === true) return
+  if (out.json || process.stdin.isTTY !== true)
+    throw new OperationError('Unconfirmed', 'Nothing was started: in a script, say yes to what is shown with --yes.')
+  if (/^y(es)?$/i.test(await ask('Start it? [y/N] '))) return
+  throw new OperationError('Unconfirmed', 'Nothing was started.')
+}
+
+/**
  * Asks to type the names of warnings that were not confirmed yet. Only a person at a terminal is asked.
  *
  * @returns all names that are confirmed now

@@ -44,9 +44,7 @@ export const addDiff = (program: Command): void => {
       acting(async ({ out, operations }, before: string, after: string, { output, parties }: Options) => {
         const jobs = { before: jobOf(before), after: jobOf(after) }
         const one = await operations()
-        const found = await takingChanges({ rows: output, parties }, (onRows, onParties) =>
-          one.diffSets(jobs, onRows, onParties),
-        )
+        const found = await takingChanges({ rows: output, parties }, (sinks) => one.diffSets(jobs, sinks))
         out.document({ ...found, output: output ?? null, partiesOutput: parties ?? null })
         out.answer(...differenceLines(found))
         return 0

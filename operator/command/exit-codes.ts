@@ -8,7 +8,7 @@ const MEANINGS: Readonly<Record<OperationErrorName, string>> = {
   Rejected: 'the file was refused; nothing was touched',
   Busy: 'another run goes on, holds the lock, or has an open job',
   Halted: 'the run halted or was overtaken: it did not end REGISTERED',
-  Unconfirmed: 'a typed confirmation is needed, or does not match',
+  Unconfirmed: 'a yes or a typed confirmation is needed, or does not match',
   Unreachable: 'a service cannot be reached, or refuses you',
   NotFound: 'what was asked for does not exist',
   Findings: '`doctor` found something',

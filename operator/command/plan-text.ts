@@ -1,6 +1,7 @@
 import { count, counted } from '../../functions/contract/numbers.ts'
 import { facts } from '../format/table.ts'
 import type { StartPlan } from '../operations/start-plan.ts'
+import { changeLines } from './difference-text.ts'
 import type { Output } from './output.ts'
 import { formatText, heldText, rejectionLines, warningLines } from './validation-text.ts'
 
@@ -20,7 +21,7 @@ const differenceText = ({ difference }: StartPlan): string => {
 
 /** What a start would do, before it is made. */
 export const planLines = (out: Output, plan: StartPlan): string[] => {
-  const { validation, rowsToDelete, rowsToRegister, continues } = plan
+  const { validation, rowsToDelete, rowsToRegister, continues, difference } = plan
   const head = `${plan.distributor} ${plan.month}: ${sourceText(plan)}`
   const { rejection, summary } = validation
   if (rejection !== null) {
@@ -41,6 +42,7 @@ export const planLines = (out: Output, plan: StartPlan): string[] => {
       ['difference', differenceText(plan)],
       ...(continues === null ? [] : ([['goes on with', `job ${continues.job}, in ${continues.state}`]] as const)),
     ]),
+    ...changeLines(difference, difference.added + difference.removed + difference.changed),
     ...warningLines(out, plan.warnings),
     ...(plan.warnings.length > 0 && plan.wereConfirmed
       ? ['  A job of this month had these rows before: nobody is asked again.']

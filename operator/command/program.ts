@@ -10,6 +10,7 @@ import { addDoctor } from './doctor.ts'
 import { EXIT_CODES } from './exit-codes.ts'
 import { addExport } from './export.ts'
 import { addList } from './list.ts'
+import { addPlan } from './plan.ts'
 import { addProfile } from './profile.ts'
 import { addReport } from './report.ts'
 import { addResume } from './resume.ts'
@@ -28,6 +29,7 @@ const exitCodes = (): string =>
 
 const EXAMPLES = `Examples:
   sharelock validate shares.csv                          is the file right? needs no AWS
+  sharelock plan -d ARIA -m 2026-10 --file shares.csv    what would change, row by row
   sharelock start -d ARIA -m 2026-10 --file shares.csv   register it, and watch
   sharelock list                                         how far every month is
   sharelock doctor                                       what is wrong, and what fixes it
@@ -44,7 +46,18 @@ export const buildProgram = (): Command => {
     .option('--json', 'one JSON document on stdout (watch: one line a look); text for people goes to stderr')
     .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
     .addHelpText('after', `\n${EXAMPLES}\n\n${exitCodes()}`)
-  for (const add of [addValidate, addStart, addWatch, addList, addShow, addResume, addStop, addUndo, addUnlock])
+  for (const add of [
+    addValidate,
+    addPlan,
+    addStart,
+    addWatch,
+    addList,
+    addShow,
+    addResume,
+    addStop,
+    addUndo,
+    addUnlock,
+  ])
     add(program)
   for (const add of [addWithdraw, addExport, addDiff, addReport, addDistributors, addProfile]) add(program)
   for (const add of [addDoctor, addAudit, addConsole, addDemo]) add(program)

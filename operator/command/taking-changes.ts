@@ -1,10 +1,9 @@
 import { streamChanges } from '../operations/change-stream.ts'
-import type { ChangeLines } from '../operations/changes.ts'
+import type { ChangeSinks } from '../operations/changes.ts'
 import { isGzip, saveStream } from './save-lines.ts'
 
 /** Files for the changed rows and for the parties; undefined: nobody asked for them. */
 type Paths = { readonly rows: string | undefined; readonly parties: string | undefined }
-type PartyLines = (lines: Iterable<string>) => Promise<void>
 
 async function* each(lines: Iterable<string>): AsyncGenerator<string> {
   yield* lines
@@ -13,12 +12,12 @@ async function* each(lines: Iterable<string>): AsyncGenerator<string> {
 /** Runs a comparison whose changed rows, and parties, go to new files. */
 export const takingChanges = async <T>(
   { rows, parties }: Paths,
-  run: (onRows: ChangeLines | undefined, onParties: PartyLines | undefined) => Promise<T>,
+  run: (sinks: ChangeSinks) => Promise<T>,
 ): Promise<T> => {
-  const onParties: PartyLines | undefined =
+  const toParties: ChangeSinks['parties'] =
     parties === undefined ? undefined : async (lines) => void (await saveStream(each(lines), parties, isGzip(parties)))
-  if (rows === undefined) return await run(undefined, onParties)
-  const { lines, found } = streamChanges((onRows) => run(onRows, onParties))
+  if (rows === undefined) return await run({ parties: toParties })
+  const { lines, found } = streamChanges((toRows) => run({ rows: toRows, parties: toParties }))
   // The one that failed first has made the other fail, and is told: a full disk, or a set that cannot be read.
   const [answer] = await Promise.all([found, saveStream(lines, rows, isGzip(rows))])
   return answer

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { createGzip } from 'node:zlib'
 import { Hono } from 'hono'
 import { streamChanges } from '../operations/change-stream.ts'
+import type { ChangeSinks } from '../operations/changes.ts'
 import { OperationError } from '../operations/operation-error.ts'
 import { answer, type Console, type ConsoleRequest, type Env, viewOf } from './context.ts'
 import { comparePage } from './pages/set.ts'
@@ -11,6 +12,8 @@ const jobOf = (text: string | undefined): number => {
   throw new OperationError('NotFound', "A job's number is needed.")
 }
 
+const jobsOf = (c: ConsoleRequest) => ({ before: jobOf(c.req.query('before')), after: jobOf(c.req.query('after')) })
+
 /** Saved and not shown. What breaks off is a download that failed: the connection ends before the body does. */
 const saved = (c: ConsoleRequest, name: string, type: string, lines: Readable): Response =>
   c.body(Readable.toWeb(lines) as ReadableStream, 200, {
@@ -18,7 +21,32 @@ const saved = (c: ConsoleRequest, name: string, type: string, lines: Readable): 
     'Content-Disposition': `attachment; filename="${name}"`,
   })
 
-/** The rows of a job, and how those of two differ. */
+const CSV = 'text/csv; charset=utf-8'
+
+/** Every changed row of a comparison, as it finds them. */
+const savedRows = (c: ConsoleRequest, name: string, run: (sinks: ChangeSinks) => Promise<unknown>): Response => {
+  const { lines, found } = streamChanges((rows) => run({ rows }))
+  // The stream breaks with it.
+  found.catch(() => undefined)
+  return saved(c, name, CSV, lines)
+}
+
+/** Every party of a comparison, once it is done. */
+const savedParties = async (
+  c: ConsoleRequest,
+  name: string,
+  run: (sinks: ChangeSinks) => Promise<unknown>,
+): Promise<Response> => {
+  let text = ''
+  await run({
+    parties: async (lines) => {
+      text = [...lines].join('')
+    },
+  })
+  return saved(c, name, CSV, Readable.from([text]))
+}
+
+/** The rows of a job, how those of two differ, and what a plan would change. */
 export const setRoutes = (desk: Console): Hono<Env> => {
   const app = new Hono<Env>()
   const { operations } = desk
@@ -33,17 +61,30 @@ export const setRoutes = (desk: Console): Hono<Env> => {
   })
 
   app.get('/compare', async (c) => {
-    const jobs = { before: jobOf(c.req.query('before')), after: jobOf(c.req.query('after')) }
     const view = viewOf(desk, c)
-    return await answer(desk, c, view, comparePage(view, await operations.diffSets(jobs)))
+    return await answer(desk, c, view, comparePage(view, await operations.diffSets(jobsOf(c))))
   })
 
-  app.get('/compare/rows.csv', (c) => {
-    const jobs = { before: jobOf(c.req.query('before')), after: jobOf(c.req.query('after')) }
-    const { lines, found } = streamChanges((take) => operations.diffSets(jobs, take))
-    // The stream breaks with it.
-    found.catch(() => undefined)
-    return saved(c, `job-${jobs.before}-job-${jobs.after}.csv`, 'text/csv; charset=utf-8', lines)
-  })
+  for (const [what, give] of [
+    ['rows', savedRows],
+    ['parties', savedParties],
+  ] as const) {
+    app.get(`/compare/${what}.csv`, (c) => {
+      const jobs = jobsOf(c)
+      const name = `job-${jobs.before}-job-${jobs.after}-${what}.csv`
+      return give(c, name, (sinks) => operations.diffSets(jobs, sinks))
+    })
+    // The file is read once more, so that no plan keeps a second copy of its rows on the disk.
+    app.get(`/plans/:id/${what}.csv`, (c) => {
+      const kept = desk.plans.get(c.req.param('id'))
+      if (kept === undefined) throw new OperationError('NotFound', viewOf(desk, c).words.planGone)
+      const { distributor, month, source } = kept.plan
+      const gone = new AbortController()
+      c.env.outgoing.once('close', () => gone.abort())
+      return give(c, `${distributor}-${month}-${what}.csv`, (sinks) =>
+        operations.planStart({ distributor, month }, source, undefined, gone.signal, sinks),
+      )
+    })
+  }
   return app
 }

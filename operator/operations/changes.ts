@@ -32,6 +32,15 @@ export type Largest = {
 /** Where all changed rows go to, in the order of their keys. It is waited for before more rows are compared. */
 export type ChangeLines = (csv: string) => Promise<void>
 
+/** Who takes the CSV of a comparison: every changed row while it goes on, and every party when it is done. */
+export type ChangeSinks = {
+  readonly rows?: ChangeLines | undefined
+  readonly parties?: ((lines: Iterable<string>) => Promise<void>) | undefined
+}
+
+/** What two sets that cannot be compared, or are the same, have to show. */
+export const NO_CHANGES: Largest = { largest: [], parties: [], partiesChanged: 0 }
+
 /** One changed row as the comparison finds it: its key in one text, and both shares as they are staged. */
 export type FoundChange = {
   readonly key: string

@@ -28,6 +28,9 @@ export const rowsOfStaged = (s3: S3Client, bucket: string, manifest: Manifest): 
   return { chunks: manifest.chunks, body }
 }
 
+/** No rows at all: what a first set is compared with. */
+export const NO_ROWS: RowSet = { chunks: [], body: () => Promise.reject(new Error('An empty set has no chunk.')) }
+
 type Row = ReturnType<typeof splitLine>
 
 /** A place in a row set. It holds one chunk's rows at a time. */

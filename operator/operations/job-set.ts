@@ -3,7 +3,7 @@ import { LINE_END, splitLine } from '../../functions/contract/row-format.ts'
 import type { SliceName } from '../../functions/contract/words.ts'
 import { csvOfStaged } from '../../functions/job/staging/judge-staged.ts'
 import { readChunks } from '../../functions/store/s3/staged.ts'
-import { type ChangeLines, Changes, type Largest } from './changes.ts'
+import { type ChangeSinks, Changes, type Largest } from './changes.ts'
 import type { Clients } from './clients.ts'
 import { type Counts, compare, rowsOfStaged } from './difference.ts'
 import { calling, operationError } from './failures.ts'
@@ -82,20 +82,17 @@ export const exportSet = async (clients: Clients, job: number): Promise<Exported
 
 /**
  * Compares the sets of two jobs, of one slice or of two.
- *
- * @param onParties is given every party whose shares differ, as lines of CSV
  */
 export const diffSets = async (
   clients: Clients,
   jobs: { readonly before: number; readonly after: number },
-  onRows?: ChangeLines,
-  onParties?: (lines: Iterable<string>) => Promise<void>,
+  sinks: ChangeSinks = {},
 ): Promise<SetDifference> => {
   const [before, after] = await Promise.all([setOf(clients, jobs.before), setOf(clients, jobs.after)])
   const { bucket } = await clients.deployment()
-  const changes = new Changes(onRows)
+  const changes = new Changes(sinks.rows)
   const rows = ({ manifest }: typeof before) => rowsOfStaged(clients.s3, bucket, manifest)
   const counts = await calling('S3', () => compare(rows(after), rows(before), changes))
-  await onParties?.(changes.partyLines())
+  await sinks.parties?.(changes.partyLines())
   return { before: before.set, after: after.set, ...counts, ...changes.summary }
 }

@@ -90,5 +90,5 @@ export const OPENING_EVENTS_MAX = 1_000
 /** Rows that are shown of what a profile makes of a file: a screenful, enough to see each column. */
 export const PREVIEW_ROWS = 20
 
-/** Changed rows, and parties, that a plan or a difference shows: a screenful. All of them are in its CSV. */
-export const CHANGES_SHOWN = 20
+/** Changed rows, and parties, that a plan or a difference shows: both fit on one screen. All of them are in its CSV. */
+export const CHANGES_SHOWN = 10

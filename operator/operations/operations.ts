@@ -14,7 +14,7 @@ import type {
 import type { WarnedFile } from '../../functions/contract/warnings.ts'
 import type { SliceName } from '../../functions/contract/words.ts'
 import type { Preview } from '../../functions/job/staging/preview-source.ts'
-import type { ChangeLines } from './changes.ts'
+import type { ChangeSinks } from './changes.ts'
 import type { Judging } from './check-source.ts'
 import type { Diagnosis } from './finding.ts'
 import type { ExportedSet, SetDifference } from './job-set.ts'
@@ -39,7 +39,12 @@ export type Operations = {
     source: StartPlan['source'],
     onRows?: OnRows,
     signal?: AbortSignal,
+    sinks?: ChangeSinks,
   ) => Promise<StartPlan>
+  /** Keeps a plan, and its file, in the bucket, so that `start --plan` starts exactly it. Nothing is started. @returns its ID */
+  readonly keepPlan: (plan: StartPlan) => Promise<string>
+  /** Looks at a kept plan's start again. @throws OperationError PlanMoved where anything is not as it was planned */
+  readonly keptPlan: (id: string, onRows?: OnRows, signal?: AbortSignal) => Promise<StartPlan>
   /** Uploads if need be, records, and starts or joins. */
   readonly start: (plan: StartPlan, options: StartOptions) => Promise<Started>
   /** Looks until the run has ended; the last value says how. */
@@ -99,8 +104,7 @@ export type Operations = {
   /** How the sets of two jobs differ; all changed rows, then all parties, go on as lines of CSV. */
   readonly diffSets: (
     jobs: { readonly before: number; readonly after: number },
-    onRows?: ChangeLines,
-    onParties?: (lines: Iterable<string>) => Promise<void>,
+    sinks?: ChangeSinks,
   ) => Promise<SetDifference>
   readonly doctor: (from: string, to: string) => Promise<Diagnosis>
   readonly audit: (filter: Partial<SliceName> & { readonly limit?: number }) => Promise<readonly AuditLine[]>

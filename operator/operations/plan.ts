@@ -5,8 +5,9 @@ import { sliceName } from '../../functions/contract/words.ts'
 import { isPartsKey } from '../../functions/store/s3/descriptor.ts'
 import { openParts } from '../../functions/store/s3/parts.ts'
 import { openSource } from '../../functions/store/s3/uploaded.ts'
+import { type ChangeSinks, Changes, NO_CHANGES } from './changes.ts'
 import type { Clients } from './clients.ts'
-import { compare, type RowSet } from './difference.ts'
+import { compare, NO_ROWS, type RowSet } from './difference.ts'
 import { headOf } from './expectation.ts'
 import { calling, operationError, refusal } from './failures.ts'
 import { CHANGED_SHARE_MAX, ROWS_SHARE_MIN, SET_BYTES_READ_MAX } from './limits.ts'
@@ -74,21 +75,25 @@ const readPlanned = async (
   return { validation, rows, uploadKey }
 }
 
-const NO_CHANGE = { added: 0, removed: 0, changed: 0, unchanged: 0, problem: null } as const
+const NO_CHANGE = { added: 0, removed: 0, changed: 0, unchanged: 0, problem: null, ...NO_CHANGES } as const
 
 /** How the new rows differ from the set that is read now. Of a refused file nothing can be said. */
 const differenceTo = async (
   clients: Clients,
   base: JobReport | null,
   { validation, rows }: Read,
+  sinks: ChangeSinks,
 ): Promise<Difference> => {
   const against = base && { job: base.job, digest: base.source.digest, rows: base.source.rows }
   const { summary } = validation
   if (rows === null || summary === null) return { against, ...NO_CHANGE }
-  if (against === null) return { against, ...NO_CHANGE, added: summary.rows }
-  if (against.digest === summary.digest) return { against, ...NO_CHANGE, unchanged: summary.rows }
+  if (against?.digest === summary.digest) return { against, ...NO_CHANGE, unchanged: summary.rows }
   try {
-    return { against, ...NO_CHANGE, ...(await compare(rows, await rowsOfSet(clients, against.digest))) }
+    const changes = new Changes(sinks.rows)
+    const before = against === null ? NO_ROWS : await rowsOfSet(clients, against.digest)
+    const counts = await compare(rows, before, changes)
+    await sinks.parties?.(changes.partyLines())
+    return { against, ...NO_CHANGE, ...counts, ...changes.summary }
   } catch (error) {
     // Registering a file must not depend on the copy of another: it is what repairs a copy that was lost.
     if (isFailure(error, 'StagedSourceDamaged'))
@@ -99,7 +104,7 @@ const differenceTo = async (
 
 /** True where the change is so large that it may be a mistake: see CHANGED_SHARE_MAX and ROWS_SHARE_MIN. */
 export const isLarge = (
-  { against, removed, changed, problem }: Difference,
+  { against, removed, changed, problem }: Pick<Difference, 'against' | 'removed' | 'changed' | 'problem'>,
   rowsNow: number,
   rowsNew: number,
 ): boolean => {
@@ -135,12 +140,12 @@ export const planStart = async (
   slice: SliceName,
   source: StartPlan['source'],
   isUndo: boolean,
-  { onRows, signal }: Partial<ReadingOptions> = {},
+  { onRows, signal, sinks = {} }: Partial<ReadingOptions> & { readonly sinks?: ChangeSinks | undefined } = {},
 ): Promise<StartPlan> => {
   const ending = new AbortController()
   const signals = signal === undefined ? ending.signal : AbortSignal.any([ending.signal, signal])
   try {
-    return await lookAtStart(clients, slice, source, isUndo, { onRows, signal: signals })
+    return await lookAtStart(clients, slice, source, isUndo, { onRows, signal: signals }, sinks)
   } finally {
     ending.abort()
   }
@@ -152,6 +157,7 @@ const lookAtStart = async (
   source: StartPlan['source'],
   isUndo: boolean,
   options: ReadingOptions,
+  sinks: ChangeSinks,
 ): Promise<StartPlan> => {
   const [report, rowsNow, read] = await Promise.all([
     clients.inspect({ question: 'slice', ...slice }),
@@ -161,7 +167,7 @@ const lookAtStart = async (
   const base = shownIn(report)
   const { validation, uploadKey } = read
   const [difference, warned, runs] = await Promise.all([
-    differenceTo(clients, base, read),
+    differenceTo(clients, base, read, sinks),
     warningsOf(clients, slice, validation),
     runningOf(clients, slice, report.jobs),
   ])

@@ -4,6 +4,7 @@ import type { SliceReport } from '../../functions/contract/reports.ts'
 import type { Rejection } from '../../functions/contract/source-refusals.ts'
 import type { Warning, WarningName } from '../../functions/contract/warnings.ts'
 import type { SliceName } from '../../functions/contract/words.ts'
+import type { Largest } from './changes.ts'
 
 /** Called now and then with the number of rows of a file that have been read. */
 export type OnRows = (rows: number) => void
@@ -45,7 +46,7 @@ export type Difference = {
    * true.
    */
   readonly problem: string | null
-}
+} & Largest
 
 /** A start that has been looked at and not yet made. Nothing has been uploaded, deleted or started. */
 export type StartPlan = SliceName & {

@@ -10,6 +10,7 @@ import { type Html, short } from '../parts/format.ts'
 import type { KeptPlan } from '../parts/plans.ts'
 import { planReportLinks } from '../parts/report-links.ts'
 import type { Words } from '../words/en.ts'
+import { changesPanels } from './changes.ts'
 import { banner, csrfField, type Page, type View } from './layout.ts'
 import { acceptBoxes, warningsPanel } from './warnings.ts'
 
@@ -29,9 +30,18 @@ export const planPage = (view: View, id: string, { plan, kind }: KeptPlan, probl
       ${rejection === null ? '' : rejectionTable(words, rejection)}
       ${rejection === null && plan.warnings.length === 0 ? '' : planReportLinks(words, id)}
       <div class="columns">${filePanel(words, plan)}${accepted ? differencePanel(words, plan) : ''}</div>
+      ${accepted ? planChanges(words, id, plan) : ''}
       ${warningsPanel(words, plan)}
       ${accepted ? confirmForm(view, id, kind, plan) : html`<p><a class="button main" href="/start?distributor=${plan.distributor}&month=${plan.month}">${words.startTitle}</a></p>`}`,
   }
+}
+
+/** The largest changes, and all of them to save. */
+const planChanges = (words: Words, id: string, { difference }: StartPlan): Html => {
+  const changed = difference.added + difference.removed + difference.changed
+  if (changed === 0 || difference.largest.length === 0) return html``
+  return html`${changesPanels(words, difference, changed)}
+    <p><a href="/plans/${id}/rows.csv">${words.allChanges}</a> · <a href="/plans/${id}/parties.csv">${words.allParties}</a></p>`
 }
 
 const filePanel = (words: Words, { validation }: StartPlan): Html => {

@@ -45,7 +45,7 @@ export const comparePage = ({ words }: View, found: SetDifference): Page => {
         <section class="panel" aria-labelledby="counts">
           <h2 id="counts">${words.difference}</h2>
           <dl class="facts">${fact(words.added, added)}${fact(words.removed, removed)}${fact(words.changed, changed)}${fact(words.unchanged, unchanged)}</dl>
-          ${changes === 0 ? '' : html`<p><a href="/compare/rows.csv?before=${before.job}&after=${after.job}">${words.allChanges}</a></p>`}
+          ${changes === 0 ? '' : html`<p><a href="/compare/rows.csv?before=${before.job}&after=${after.job}">${words.allChanges}</a> · <a href="/compare/parties.csv?before=${before.job}&after=${after.job}">${words.allParties}</a></p>`}
         </section>
       </div>
       ${changesPanels(words, found, changes)}`,

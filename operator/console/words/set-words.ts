@@ -14,6 +14,7 @@ export const setWordsEn = {
   shareAfter: 'After',
   shareDifference: 'Difference',
   allChanges: 'All rows that differ (CSV)',
+  allParties: 'All parties (CSV)',
   noChanges: 'No row differs.',
 }
 
@@ -33,5 +34,6 @@ export const setWordsKo: typeof setWordsEn = {
   shareAfter: '이후',
   shareDifference: '차이',
   allChanges: '달라진 모든 행(CSV)',
+  allParties: '모든 수취인(CSV)',
   noChanges: '달라진 행이 없습니다.',
 }

@@ -75,7 +75,7 @@ test('the command sets the rule and keeps it, and a plan shows what will be held
   expect(await set('--over-claim', 'hold')).toMatchObject({ code: 0, overClaim: 'hold' })
   expect(await set('--sum-rule', 'at-most')).toMatchObject({ code: 0, overClaim: 'hold' })
   const path = await operator.file('over.csv', { csv })
-  const { code, stdout } = await operator.call('start', ...named(slice), '--file', path)
+  const { code, stdout } = await operator.call('start', ...named(slice), '--yes', '--file', path)
   expect(stdout).toMatch(/hold back\s+2 rows of 1 track above 100, sum 120.000000: KRA012600002/)
   expect(code).toBe(0)
 })

@@ -71,7 +71,7 @@ test('a part that is missing, or is another one, is named, and nothing is touche
 test('the command plans and starts them by the key of their descriptor, and checks them on its own machine', async () => {
   const slice = await on().newSlice()
   const key = await deliver(slice)
-  const started = await operator.json('start', ...named(slice), '--source', key)
+  const started = await operator.json('start', ...named(slice), '--yes', '--source', key)
   expect(started).toMatchObject({ code: 0, plan: { rowsToRegister: WHOLE.rows }, end: { status: 'SUCCEEDED' } })
   await expectSettled(on(), slice, WHOLE)
   for (const { name, csv } of PARTS) await operator.file(name, { csv })
@@ -82,7 +82,7 @@ test('the command plans and starts them by the key of their descriptor, and chec
     accepted: true,
     summary: { rows: WHOLE.rows },
   })
-  const refused = await operator.call('start', ...named(slice), '--file', path)
+  const refused = await operator.call('start', ...named(slice), '--yes', '--file', path)
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('Upload the parts') })
 })
 

@@ -76,7 +76,7 @@ test('start reads an exported set again as the same staged source', async () => 
   ] as const) {
     const path = await pathBeside(`again-${job}.csv.gz`)
     const { digest } = await operator.json<{ digest: string }>('export', job, '-o', path)
-    const again = await operator.json('start', ...named(slice), '--file', path)
+    const again = await operator.json('start', ...named(slice), '--yes', '--file', path)
     expect(again).toMatchObject({
       code: 0,
       plan: { alreadyRegistered: isRegistered, validation: { summary: { digest } } },

@@ -36,13 +36,14 @@ const change = async (key: string): Promise<void> =>
 /** What of a sentence is a command to type. */
 const commandIn = (text: string): string => /sharelock start .*$/.exec(text)?.[0] ?? text
 
-/** Types a command as it was printed. */
+/** Types a command as it was printed, and says yes to what it shows. */
 const type = (printed: string, path: string, ...more: string[]) =>
   operator.json(
     ...commandIn(printed)
       .split(' ')
       .slice(1)
       .map((word) => (word === 'FILE' ? path : word)),
+    '--yes',
     ...more,
   )
 

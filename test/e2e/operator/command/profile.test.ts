@@ -16,7 +16,7 @@ test('a profile is set, shown with its versions, and read by from the next file 
     `${distributor} has no profile: its files are canonical CSV.\n`,
   )
   const path = await operator.file('tabs.tsv', TABS)
-  const refused = await operator.json('start', ...named(slice), '--file', path)
+  const refused = await operator.json('start', ...named(slice), '--yes', '--file', path)
   expect(refused).toMatchObject({ code: 3, error: 'Rejected' })
   const proposed = await operator.json<{ profile: object }>('profile', 'propose', path)
   const profile = await operator.file('tabs.json', { csv: JSON.stringify(proposed.profile) })
@@ -28,14 +28,14 @@ test('a profile is set, shown with its versions, and read by from the next file 
   expect(set.stdout).toMatch(/\nversion +set at +by +why\n1 +\S+ +arn:aws:iam::000000000000:root +tabs from now on\n$/)
   const tested = await operator.json('profile', 'test', path, '-d', distributor)
   expect(tested).toMatchObject({ code: 0, rejection: { total: 0 } })
-  const started = await operator.json('start', ...named(slice), '--file', path)
+  const started = await operator.json('start', ...named(slice), '--yes', '--file', path)
   expect(started).toMatchObject({ code: 0, end: { status: 'SUCCEEDED' } })
   const canonical = await operator.file('commas.csv', FILE)
-  const other = await operator.call('start', ...named(slice), '--file', canonical)
+  const other = await operator.call('start', ...named(slice), '--yes', '--file', canonical)
   expect(other.code).toBe(3)
   const back = await operator.json('profile', 'set', distributor, '--again', '0')
   expect(back).toMatchObject({ code: 0, version: 2, versions: [{ version: 2 }, { version: 1 }] })
-  const again = await operator.json('start', ...named(slice), '--file', canonical)
+  const again = await operator.json('start', ...named(slice), '--yes', '--file', canonical)
   expect(again).toMatchObject({ code: 0 })
   expect(await operator.json('audit', '--distributor', distributor)).toMatchObject([
     { action: 'set-profile', detail: { version: 2 } },

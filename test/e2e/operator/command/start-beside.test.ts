@@ -28,7 +28,7 @@ type Started = {
 }
 
 const start = (slice: TestSlice, path: string, ...more: string[]) =>
-  operator.json<Started>('start', ...named(slice), '--file', path, ...more)
+  operator.json<Started>('start', ...named(slice), '--yes', '--file', path, ...more)
 
 const confirmed = ({ distributor, month }: TestSlice): string[] => ['--confirm', `${distributor} ${month}`]
 
@@ -44,7 +44,7 @@ describe('while another run works on the slice', () => {
     const slice = await on().newSlice()
     const path = await operator.file('running.csv', FILE)
     const atPlan = holdTask(on(), 'PlanDelete', slice)
-    const first = operator.calling('start', ...named(slice), '--file', path, '--json')
+    const first = operator.calling('start', ...named(slice), '--yes', '--file', path, '--json')
     await atPlan.reached
     const joining = await start(slice, path, '--detach')
     expect(joining).toMatchObject({ code: 0, started: { joined: true } })
@@ -98,7 +98,7 @@ describe('while another run works on the slice', () => {
       const path = await operator.file('ten.csv', FILE)
       const atRegister = holdTask(on(), 'RegisterChunk', slice)
       const calls = Array.from({ length: 10 }, () =>
-        operator.calling('start', ...named(slice), '--file', path, '--json'),
+        operator.calling('start', ...named(slice), '--yes', '--file', path, '--json'),
       )
       // The run stays where it is until all ten have made up their minds.
       await Promise.all(calls.map(({ said }) => said(/^(Started|Joined) /m)))

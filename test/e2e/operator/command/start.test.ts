@@ -27,7 +27,7 @@ type Started = {
 }
 
 const start = (slice: TestSlice, path: string, ...more: string[]) =>
-  operator.json<Started>('start', ...named(slice), '--file', path, ...more)
+  operator.json<Started>('start', ...named(slice), '--yes', '--file', path, ...more)
 
 const confirmed = ({ distributor, month }: TestSlice): string[] => ['--confirm', `${distributor} ${month}`]
 
@@ -41,7 +41,7 @@ const settledSlice = async (): Promise<TestSlice> => {
 test('a start says what it will do, registers the file, and ends with 0', async () => {
   const slice = await on().newSlice()
   const path = await operator.file('first.csv', FILE)
-  const { code, stdout, stderr } = await operator.call('start', ...named(slice), '--file', path)
+  const { code, stdout, stderr } = await operator.call('start', ...named(slice), '--yes', '--file', path)
   expect(stdout).toMatch(/delete +0 rows\n +register +400 rows\n +difference +nothing was registered before/)
   expect(stdout).toMatch(new RegExp(`Started ${slice.distributor}-2026-10-[0-9a-f]{16}-1\\.`))
   expect(stdout).toMatch(/registered 400 rows as job \d+\n$/)
@@ -84,7 +84,7 @@ test('the difference counts rows added, removed and changed; a small one needs n
 test('a large change is refused without a typed confirmation, and with a wrong one', async () => {
   const slice = await settledSlice()
   const path = await operator.file('half.csv', OTHER)
-  const { code, stdout, stderr } = await operator.call('start', ...named(slice), '--file', path)
+  const { code, stdout, stderr } = await operator.call('start', ...named(slice), '--yes', '--file', path)
   expect(code).toBe(6)
   expect(stdout).toMatch(/difference +300 added, 400 removed, 0 changed, 0 unchanged \(against job \d+, 400 rows\)/)
   expect(stderr).toBe(
@@ -107,10 +107,10 @@ test('a refused file ends with 3, its errors are shown, and nothing is uploaded 
   const slice = await settledSlice()
   const csv = 'isrc,right_type,party_id,share\nKRA012600001,PERFORMANCE,P1,33.3%\n'
   const path = await operator.file('bad.csv', { csv })
-  const { code, stdout } = await operator.call('start', ...named(slice), '--file', path)
+  const { code, stdout } = await operator.call('start', ...named(slice), '--yes', '--file', path)
   expect(code).toBe(3)
   expect(stdout).toContain('line 2, column 4: share "33.3%" has a percent sign')
-  const document = await operator.json('start', ...named(slice), '--file', path)
+  const document = await operator.json('start', ...named(slice), '--yes', '--file', path)
   expect(document).toMatchObject({ code: 3, error: 'Rejected', plan: { validation: { rejection: { total: 1 } } } })
   await expectUntouched(on(), slice, FILE)
 })
@@ -146,7 +146,7 @@ test('a start whose reply is lost is repeated under its name, and starts once', 
   const path = await operator.file('lost.csv', FILE)
   const relay = await losingFirstReply(on().stack.url)
   const env = { ...on().stack.environment, AWS_ENDPOINT_URL_SFN: relay.url, SHARELOCK_POLL_MS: '50' }
-  const { code, stdout } = await call(['start', ...named(slice), '--file', path, '--json'], env)
+  const { code, stdout } = await call(['start', ...named(slice), '--yes', '--file', path, '--json'], env)
   relay.close()
   expect(code).toBe(0)
   expect(JSON.parse(stdout)).toMatchObject({ started: { joined: false }, end: { status: 'SUCCEEDED' } })
@@ -157,12 +157,12 @@ test('a start whose reply is lost is repeated under its name, and starts once', 
 test('a file in the bucket, and a staged source by its digest, are sources too; a missing one ends with 8', async () => {
   const slice = await on().newSlice()
   const { key } = await on().upload(FILE)
-  const first = await operator.json<Started>('start', ...named(slice), '--source', key)
+  const first = await operator.json<Started>('start', ...named(slice), '--yes', '--source', key)
   expect(first).toMatchObject({ code: 0, plan: { source: { key }, rowsToRegister: 400 }, end: { status: 'SUCCEEDED' } })
   const [job] = await jobsOf(on(), slice)
   const staged = job?.source_digest ?? ''
   const again = await operator.json('start', ...named(slice), '--source', staged, '--force', ...confirmed(slice))
   expect(again).toMatchObject({ code: 0, plan: { source: { staged }, difference: { unchanged: 400 } } })
-  const missing = await operator.json('start', ...named(slice), '--source', 'incoming/nothing.csv')
+  const missing = await operator.json('start', ...named(slice), '--yes', '--source', 'incoming/nothing.csv')
   expect(missing).toMatchObject({ code: 8, error: 'NotFound' })
 })

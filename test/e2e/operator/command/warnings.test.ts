@@ -33,14 +33,22 @@ test('validate shows each warning with its lines, and refuses them under --stric
 test('a start shows the warnings, takes their names only, and tells the run and the trail what was confirmed', async () => {
   const slice = await on().newSlice()
   const path = await operator.file('start.csv', { csv })
-  const refused = await operator.call('start', ...named(slice), '--file', path, '--accept', 'number-ids')
+  const refused = await operator.call('start', ...named(slice), '--yes', '--file', path, '--accept', 'number-ids')
   expect(refused.stdout).toContain('warning empty-ids (1)')
   expect(refused.stderr).toContain('give --accept empty-ids')
   expect(refused.code).toBe(6)
-  const strict = await operator.call('start', ...named(slice), '--file', path, '--strict')
+  const strict = await operator.call('start', ...named(slice), '--yes', '--file', path, '--strict')
   expect(strict.stderr).toContain('this start takes none: empty-ids (1), number-ids (1)')
-  expect((await operator.call('start', ...named(slice), '--file', path, '--accept', 'all')).code).toBe(2)
-  const started = await operator.json('start', ...named(slice), '--file', path, '--accept', 'number-ids,empty-ids')
+  expect((await operator.call('start', ...named(slice), '--yes', '--file', path, '--accept', 'all')).code).toBe(2)
+  const started = await operator.json(
+    'start',
+    ...named(slice),
+    '--yes',
+    '--file',
+    path,
+    '--accept',
+    'number-ids,empty-ids',
+  )
   expect(started).toMatchObject({ code: 0, end: { status: 'SUCCEEDED' } })
   const { stdout } = await operator.call('audit', ...named(slice))
   expect(stdout).toContain('confirmed empty-ids, number-ids')
@@ -65,7 +73,7 @@ test('a file of the schedule waits for an operator, in doctor and in the plan of
   const listed = async () => (await operator.call('list', '--month', month)).stdout
   expect(await listed()).toContain(`${distributor} ${month}: ${key}, empty-ids (1), number-ids (1): sharelock start`)
   const args = ['--source', key, '--accept', 'empty-ids,number-ids', '--confirm', `${distributor} ${month}`]
-  expect(await operator.call('start', ...named(slice), ...args)).toMatchObject({ code: 0 })
+  expect(await operator.call('start', ...named(slice), '--yes', ...args)).toMatchObject({ code: 0 })
   expect(await findings()).not.toContain(key)
   expect(await listed()).not.toContain(key)
 })

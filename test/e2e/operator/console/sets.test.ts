@@ -45,3 +45,16 @@ test('a job that does not exist has no rows', async () => {
   await kim().open('/compare?before=1&after=999999')
   await kim().see('No job has the number 999999')
 })
+
+test('the page of a plan shows the rows that a start would change, and saves all of them', async () => {
+  const slice = await on().newSlice()
+  await on().run({ ...slice, source: await on().upload(FILE) })
+  await kim().check(slice, MORE)
+  await kim().see('Largest changes')
+  await kim().see('ZZZ992600001')
+  expect((await download('All rows that differ')).toString()).toContain(
+    '\nadded,ZZZ992600001,PERFORMANCE,KOMCA.X,,12.5',
+  )
+  expect((await download('All parties')).toString()).toContain('\nKOMCA.X,1,0.000000,12.500000,12.500000\n')
+  expect(await jobsOf(on(), slice)).toHaveLength(1)
+})
