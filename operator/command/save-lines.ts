@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createWriteStream } from 'node:fs'
+import { createWriteStream, existsSync } from 'node:fs'
 import { link, rm } from 'node:fs/promises'
 import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -40,21 +40,31 @@ export const saveStream = async (
       done(null, piece)
     },
   })
-  const steps = [Readable.from(bytes, { objectMode: false }), ...(gzip ? [createGzip()] : []), watching] as const
+  const steps = [
+    bytes instanceof Readable ? bytes : Readable.from(bytes, { objectMode: false }),
+    ...(gzip ? [createGzip()] : []),
+    watching,
+  ] as const
   if (path === undefined) await pipeline([...steps, process.stdout], { end: false })
   else await asFile(path, (part) => pipeline([...steps, createWriteStream(part, { flags: 'wx' })]))
   return { output: path ?? null, bytes: written, sha256: hash.digest('hex') }
 }
 
+/** A folder that is not there, a full disk: what the file system says has the name of its call. */
+const isOfFiles = (error: unknown): boolean =>
+  ['open', 'write', 'close'].includes((error as NodeJS.ErrnoException).syscall ?? '')
+
 const asFile = async (path: string, write: (part: string) => Promise<void>): Promise<void> => {
   const part = `${path}.${process.pid}.part`
+  // Looked at again when it gets its name; here it spares a long wait.
+  if (existsSync(path)) throw cannot(path, { code: 'EEXIST' })
   try {
     await write(part)
     await link(part, path).catch((error: unknown) => {
       throw cannot(path, error)
     })
   } catch (error) {
-    throw (error as NodeJS.ErrnoException).path === part ? cannot(path, error) : error
+    throw isOfFiles(error) ? cannot(path, error) : error
   } finally {
     await rm(part, { force: true })
   }

@@ -18,7 +18,8 @@ export const takingChanges = async <T>(
     parties === undefined ? undefined : async (lines) => void (await saveStream(each(lines), parties, isGzip(parties)))
   if (rows === undefined) return await run({ parties: toParties })
   const { lines, found } = streamChanges((toRows) => run({ rows: toRows, parties: toParties }))
-  // The one that failed first has made the other fail, and is told: a full disk, or a set that cannot be read.
-  const [answer] = await Promise.all([found, saveStream(lines, rows, isGzip(rows))])
-  return answer
+  // It says why: a set that cannot be read breaks its stream, and a full disk only makes the comparison end unread.
+  found.catch(() => undefined)
+  await saveStream(lines, rows, isGzip(rows))
+  return await found
 }

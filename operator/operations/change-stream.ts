@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { PassThrough, type Readable } from 'node:stream'
 import type { ChangeLines } from './changes.ts'
 
@@ -10,8 +9,14 @@ export const streamChanges = <T>(
   run: (take: ChangeLines) => Promise<T>,
 ): { readonly lines: Readable; readonly found: Promise<T> } => {
   const lines = new PassThrough()
+  let goOn: () => void = () => undefined
+  // One listener each for the whole stream: the comparison waits thousands of times.
+  for (const event of ['drain', 'close', 'error']) lines.on(event, () => goOn())
   const take: ChangeLines = async (csv) => {
-    if (!lines.destroyed && !lines.write(csv)) await Promise.race([once(lines, 'drain'), once(lines, 'close')])
+    if (!lines.destroyed && !lines.write(csv))
+      await new Promise<void>((resolve) => {
+        goOn = resolve
+      })
     if (lines.destroyed) throw new Error('Nobody reads the changed rows any more.')
   }
   const found = run(take)

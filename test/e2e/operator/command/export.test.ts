@@ -124,6 +124,14 @@ test('two sets differ by exactly the rows that differ, the largest first, and by
   ])
   expect(await readFile(parties, 'utf8')).toContain('\nKOMCA.X,1,0.000000,12.500000,12.500000\n')
 
+  for (const [output, why] of [
+    [rows, 'it is there already'],
+    [`${rows}/none.csv`, 'ENOTDIR'],
+  ] as const)
+    expect(await operator.json('diff', first, second, '--output', output)).toMatchObject({
+      ...{ code: 2, error: 'Usage' },
+      message: expect.stringContaining(`${output} cannot be written: ${why}`),
+    })
   const backwards = await operator.json('diff', second, first)
   expect(backwards).toMatchObject({ added: 1, removed: 1, changed: 1, partiesChanged: 3 })
   const { stdout } = await operator.call('diff', first, second)
