@@ -3,9 +3,8 @@ import { FaultLab } from './matrix/fault-lab.ts'
 import { type Result, runTrial } from './matrix/trial.ts'
 
 /**
- * What a whole run may take, the soak aside: the rest of the trials is reported as not run, which is no success. On two
- * idle cores about 12 minutes, of which those are 2 in which a server is paused for a minute or a task runs out of its
- * time.
+ * What a whole run may take, the soak aside: the rest of the trials is reported as not run, which is no success. A trial takes
+ * 2 to 6 s where the machine does nothing else, and a minute where a server is paused or a task runs out of its time.
  */
 const MATRIX_MS_MAX = 30 * 60_000
 
