@@ -4,6 +4,9 @@ import { acting, codeOf, monthOf, type SliceOptions } from './command-context.ts
 import { auditLines } from './report-text.ts'
 import { withSlice } from './slice-options.ts'
 
+/** The columns of CSV. */
+const FIELDS = ['id', 'at', 'caller', 'action', 'distributor', 'month', 'job', 'execution', 'why', 'detail'] as const
+
 const LIMIT = { default: 30, max: 500 }
 
 export const addAudit = (program: Command): void => {
@@ -25,6 +28,7 @@ export const addAudit = (program: Command): void => {
           limit: count,
         })
         out.document(lines)
+        out.records(FIELDS, lines)
         out.answer(...auditLines(lines))
         return 0
       }),

@@ -7,11 +7,18 @@ import type { SliceName } from '../../functions/contract/words.ts'
 import { requireConfirmation } from '../operations/confirmation.ts'
 import { OperationError } from '../operations/operation-error.ts'
 import type { Operations } from '../operations/operations.ts'
+import { type Format, formatOf } from './formats.ts'
+import { Interrupted } from './interrupted.ts'
 import { findLocalStack } from './local-stack.ts'
 import { Output } from './output.ts'
 
 /** The options that every command takes. */
-export type GlobalOptions = { readonly stage?: string; readonly json?: boolean }
+export type GlobalOptions = {
+  readonly stage?: string
+  readonly json?: boolean
+  readonly format?: Format
+  readonly quiet?: boolean
+}
 
 /** The options that name a slice; a job's number does it too. */
 export type SliceOptions = { readonly distributor?: string; readonly month?: string }
@@ -20,8 +27,8 @@ export type SliceOptions = { readonly distributor?: string; readonly month?: str
 export type CommandContext = { readonly out: Output; readonly operations: () => Promise<Operations> }
 
 /** Loads the AWS SDK only where a command needs it: help and `validate` answer at once. */
-const open = ({ stage, json }: GlobalOptions): CommandContext => ({
-  out: new Output(json === true),
+const open = (command: Command, { stage, quiet, ...how }: GlobalOptions): CommandContext => ({
+  out: new Output(formatOf(command, how), quiet === true),
   operations: async () => {
     if (findLocalStack(process.env, stage ?? process.env.SHARELOCK_STAGE))
       process.stderr.write('No stage is named: this is the local stack.\n')
@@ -35,7 +42,10 @@ export const acting =
   <Arguments extends unknown[]>(work: (context: CommandContext, ...args: Arguments) => Promise<number>) =>
   async (...args: [...Arguments, Command]): Promise<void> => {
     const command = args.at(-1) as Command
-    process.exitCode = await work(open(command.optsWithGlobals<GlobalOptions>()), ...(args.slice(0, -1) as Arguments))
+    process.exitCode = await work(
+      open(command, command.optsWithGlobals<GlobalOptions>()),
+      ...(args.slice(0, -1) as Arguments),
+    )
   }
 
 const parsed = <T>(schema: { safeParse: (value: unknown) => { data?: T } }, value: string, what: string): T => {
@@ -85,7 +95,8 @@ export const confirm = async (
   given: string | undefined,
 ): Promise<string | undefined> => {
   const asks = expected !== null && given === undefined && !out.json && process.stdin.isTTY === true
-  const typed = asks ? await ask(`Type "${expected}" to go on: `) : given
+  // Nothing typed is no answer.
+  const typed = asks ? (await ask(`Type "${expected}" to go on: `)) || undefined : given
   requireConfirmation(expected, typed)
   return typed
 }
@@ -133,13 +144,19 @@ export const warningNamesOf = (text: string): WarningName[] =>
     return name === undefined ? [] : [name]
   })
 
+/** @returns what was typed, nothing where the input ended (Ctrl-D), @throws Interrupted at Ctrl-C */
 const ask = async (question: string): Promise<string> => {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
-  // Ctrl-C and Ctrl-D answer too: with nothing.
-  const closed = new Promise<string>((resolve) => terminal.once('close', () => resolve('')))
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  terminal.once('SIGINT', () => reject(new Interrupted()))
+  terminal.once('close', () => {
+    process.stderr.write('\n')
+    resolve('')
+  })
   try {
-    return (await Promise.race([terminal.question(question), closed])).trim()
+    return (await Promise.race([terminal.question(question), promise])).trim()
   } finally {
+    terminal.removeAllListeners('close')
     terminal.close()
   }
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { quoted } from '../../functions/contract/visible.ts'
 import { OperationError } from '../operations/operation-error.ts'
 import { acting } from './command-context.ts'
+import { INTERRUPTED } from './interrupted.ts'
 
 type Options = { readonly port?: string }
 
@@ -17,12 +18,13 @@ export const addConsole = (program: Command): void => {
     .action(
       acting(async ({ out, operations }, { port }: Options) => {
         const { startConsole } = await import('../console/server.ts')
-        const console = await startConsole({ operations: await operations(), port: portOf(port) })
+        const console = await startConsole({ operations: await operations(), port: portOf(port) }).catch(portTaken)
         out.document({ url: console.url })
         out.answer(console.url)
-        await interrupted()
+        out.note('The address opens once, in one browser. Ctrl-C ends the console; runs go on.')
+        const signal = await interrupted()
         await console.close()
-        return 0
+        return signal === 'SIGINT' ? INTERRUPTED : 0
       }),
     )
 }
@@ -33,7 +35,12 @@ const portOf = (text: string | undefined): number | undefined => {
   throw new OperationError('Usage', `--port is a port number, and ${quoted(text)} is none.`)
 }
 
-const interrupted = (): Promise<void> =>
+const portTaken = (error: NodeJS.ErrnoException): never => {
+  if (error.code !== 'EADDRINUSE') throw error
+  throw new OperationError('Usage', 'Another program has this port. Leave --port out for a free one: sharelock console')
+}
+
+const interrupted = (): Promise<NodeJS.Signals> =>
   new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve())
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, resolve)
   })

@@ -25,6 +25,9 @@ type Fields = {
   readonly why?: string
 }
 
+/** The columns of CSV. */
+const FIELDS = ['code', 'active', 'sumRule', 'partyScheme', 'overClaim', 'name'] as const
+
 const lines = (distributors: readonly DistributorLine[]): string[] =>
   table([
     ['code', 'active', 'sum rule', 'parties', 'over-claims', 'replaces', 'name'],
@@ -122,6 +125,7 @@ export const addDistributors = (program: Command): void => {
       acting(async ({ out, operations }, _options: object) => {
         const distributors = await (await operations()).distributors()
         out.document(distributors)
+        out.records(FIELDS, distributors)
         out.answer(...lines(distributors))
         return 0
       }),

@@ -1,6 +1,6 @@
 import { OPERATION_ERRORS, type OperationErrorName } from '../operations/operation-error.ts'
 import { PIPE_CLOSED } from './closed-pipe.ts'
-import { INTERRUPTED } from './follow.ts'
+import { INTERRUPTED } from './interrupted.ts'
 
 const MEANINGS: Readonly<Record<OperationErrorName, string>> = {
   Failed: 'unexpected',

@@ -47,7 +47,7 @@ export const addExport = (program: Command): void => {
         const { csv: _, ...told } = set
         out.document({ ...told, ...saved })
         // Where stdout has the rows, people read stderr.
-        const people = output === undefined ? new Output(true) : out
+        const people = output === undefined ? new Output('json') : out
         people.say(...savedLines(set, saved))
         return 0
       }),

@@ -5,12 +5,10 @@ import type { Operations } from '../operations/operations.ts'
 import type { Progress } from '../operations/progress.ts'
 import type { CommandContext } from './command-context.ts'
 import { endLines, exitCodeOf } from './end-text.ts'
+import { INTERRUPTED } from './interrupted.ts'
 
 /** Where lines can't be redrawn, one is written when the state changes; else after so long, if there is anything new. */
 const LINE_EVERY_MS = 5_000
-
-/** What a shell expects of a program that was interrupted. */
-export const INTERRUPTED = 130
 
 /** How following ended: the run's last look, or none where the watcher left first. */
 export type Followed = { readonly code: number; readonly end: Progress | null }
@@ -38,7 +36,7 @@ export const follow = async (
       if (progress.status !== 'RUNNING') break
       const text = progressText(progress)
       if (out.isTerminal) out.draw(text)
-      else if (lines.take(progress.at, text)) out.say(text)
+      else if (lines.take(progress.at, text)) out.note(text)
     }
   } finally {
     process.removeListener('SIGINT', leave)

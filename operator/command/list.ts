@@ -67,6 +67,11 @@ const unsettled = (slices: readonly SliceLine[]): string[] =>
           : `  ${distributor} ${month}: job ${job} in ${state} since ${seoulTime(openedAt)}, ${counted(rows, 'row')}: sharelock watch ${job}`,
     )
 
+/** The columns of CSV: a line for each month of a distributor that has a job. */
+const FIELDS = [
+  ...['distributor', 'month', 'job', 'state', 'status', 'rows', 'openedAt', 'registeredAt', 'haltedAt', 'haltError'],
+]
+
 const warnedLine = (file: WarnedFile): string =>
   `  ${sliceName(file)}: ${file.key}, ${warningNames(file.warnings)}: sharelock start ${sliceOptions(file)} --source ${file.key}`
 
@@ -85,6 +90,7 @@ export const addList = (program: Command): void => {
         const { from, to } = rangeOf(options)
         const { slices, warned, distributors } = await (await operations()).list(from, to)
         out.document({ from, to, slices, warned, distributors })
+        out.records(FIELDS, slices)
         out.answer(...grid(monthsFrom(from, to), distributors, slices))
         const waiting = unsettled(slices)
         if (waiting.length > 0) out.answer('', 'Not settled (times of Seoul):', ...waiting)

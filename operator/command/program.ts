@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import packed from '../../package.json' with { type: 'json' }
 import { table } from '../format/table.ts'
 import { addAudit } from './audit.ts'
+import { addCompletion } from './completion.ts'
 import { addConsole } from './console.ts'
 import { addDemo } from './demo.ts'
 import { addDiff } from './diff.ts'
@@ -9,6 +10,7 @@ import { addDistributors } from './distributors.ts'
 import { addDoctor } from './doctor.ts'
 import { EXIT_CODES } from './exit-codes.ts'
 import { addExport } from './export.ts'
+import { withFormat } from './formats.ts'
 import { addList } from './list.ts'
 import { addPlan } from './plan.ts'
 import { addProfile } from './profile.ts'
@@ -43,6 +45,7 @@ export const buildProgram = (): Command => {
     .description("Registers distributors' monthly share ratios, and watches, stops, resumes and undoes their runs.")
     .version(packed.version, '-V, --version', 'print the version')
     .option('--stage <name>', 'the stage, e.g. prod (or set SHARELOCK_STAGE)')
+    .option('-q, --quiet', 'no progress: answers, refusals and errors only')
     .option('--json', 'one JSON document on stdout (watch: one line a look); text for people goes to stderr')
     .configureHelp({ showGlobalOptions: true, sortSubcommands: false })
     .addHelpText('after', `\n${EXAMPLES}\n\n${exitCodes()}`)
@@ -61,6 +64,8 @@ export const buildProgram = (): Command => {
     add(program)
   for (const add of [addWithdraw, addExport, addDiff, addReport, addDistributors, addProfile]) add(program)
   for (const add of [addDoctor, addAudit, addConsole, addDemo]) add(program)
+  addCompletion(program)
+  withFormat(program)
   throwErrors(program)
   return program
 }

@@ -3,6 +3,7 @@ import { messageOf } from '../../functions/contract/failures.ts'
 import { visible, visibleJson } from '../../functions/contract/visible.ts'
 import { OPERATION_ERRORS, OperationError, type OperationErrorName } from '../operations/operation-error.ts'
 import { endWithPipe } from './closed-pipe.ts'
+import { endWhenInterrupted, INTERRUPTED, Interrupted } from './interrupted.ts'
 
 /*
  * Errors become a sentence on stderr, or with --json a document on stdout, and an exit code.
@@ -32,13 +33,20 @@ const linesOf = (error: unknown): string[] => {
   return [`${error.name}: ${textOf(error)}`, ...placesOf(error)]
 }
 
+/** Looked for in the words themselves: what is wrong may be that they cannot be read. */
+const ASKS_JSON = / --json\b| (-o|--format)[ =]?json\b/
+
 /** @returns the exit code */
 const report = (error: unknown): number => {
   // Help or the version that was asked for is a success; commander has written it either way.
   if (error instanceof CommanderError && /^commander\.(help|version)/.test(error.code))
     return error.exitCode === 0 ? 0 : OPERATION_ERRORS.Usage
+  if (error instanceof Interrupted) {
+    console.error(error.message)
+    return INTERRUPTED
+  }
   const name = nameOf(error)
-  if (process.argv.includes('--json')) console.log(visibleJson({ error: name, message: textOf(error) }))
+  if (ASKS_JSON.test(process.argv.join(' '))) console.log(visibleJson({ error: name, message: textOf(error) }))
   else console.error(linesOf(error).map(visible).join('\n'))
   return OPERATION_ERRORS[name]
 }
@@ -46,6 +54,7 @@ const report = (error: unknown): number => {
 /** Runs the command line that the process was started with, by a program whose errors are thrown. */
 export const runProgram = async (program: Command): Promise<void> => {
   endWithPipe()
+  endWhenInterrupted()
   try {
     await program.parseAsync()
   } catch (error) {

@@ -1,6 +1,7 @@
 import { FAILURES, type FailureName, failureNamed } from '../../functions/contract/failure-table.ts'
 import { Failure, messageOf } from '../../functions/contract/failures.ts'
 import { remedyOf } from '../../functions/contract/remedies.ts'
+import { quoted } from '../../functions/contract/visible.ts'
 import type { SliceName } from '../../functions/contract/words.ts'
 import { OperationError, type OperationErrorName } from './operation-error.ts'
 
@@ -54,6 +55,12 @@ const isOutage = ({ name, code, $metadata }: AwsError): boolean => {
   )
 }
 
+/** A profile that is not there has no region either, and the SDK asks for the region first. */
+const regionMissing = ({ AWS_PROFILE } = process.env): string =>
+  AWS_PROFILE === undefined
+    ? 'No AWS region is set: set AWS_REGION, or a profile with a region.'
+    : `The profile ${quoted(AWS_PROFILE)} names no region, or is not there: see which there are with \`aws configure list-profiles\`, or set AWS_REGION.`
+
 /** A connection that failed on several addresses has no message of its own, only a code. */
 const textOf = (error: AwsError): string => error.message || error.code || error.name
 
@@ -66,14 +73,28 @@ export const operationError = (error: unknown, service: string): OperationError 
   if (error instanceof OperationError) return error
   if (error instanceof Failure) return ofFailure(error.name, error.message, undefined, error)
   if (!(error instanceof Error)) return new OperationError('Failed', `${service}: ${messageOf(error)}`, error)
+  if (
+    /^(RequestTimeTooSkewed|RequestExpired)/.test(error.name) ||
+    /Signature (expired|not yet current)/.test(error.message)
+  )
+    return new OperationError(
+      'Unreachable',
+      `${service} refuses a request of another time: this computer's clock is off. Set it: sudo timedatectl set-ntp true`,
+      error,
+    )
+  if (
+    /profile .*(could not be found|not found|does not exist)|Could not resolve credentials using profile/i.test(
+      error.message,
+    )
+  )
+    return new OperationError('Usage', `${textOf(error)} See which there are: aws configure list-profiles`, error)
   if (REFUSED_CALLER.test(error.name) || /resolve AWS credentials|Token is expired/i.test(error.message))
     return new OperationError(
       'Unreachable',
       `${service} refuses you: ${textOf(error)}. Sign in again, or choose the profile of this stage's operators with AWS_PROFILE.`,
       error,
     )
-  if (/region is missing/i.test(error.message))
-    return new OperationError('Usage', 'No AWS region is set: set AWS_REGION, or a profile with a region.', error)
+  if (/region is missing/i.test(error.message)) return new OperationError('Usage', regionMissing(), error)
   if (isOutage(error))
     return new OperationError('Unreachable', `${service} cannot be reached: ${textOf(error)}. Try again.`, error)
   return new OperationError('Failed', `${service}: ${error.name}: ${textOf(error)}`, error)

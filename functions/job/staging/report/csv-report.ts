@@ -1,5 +1,5 @@
+import { csvCell } from '../../../contract/csv-cell.ts'
 import type { FileReport } from '../../../contract/file-report.ts'
-import { visible } from '../../../contract/visible.ts'
 import type { WarningExample } from '../../../contract/warnings.ts'
 import { koreanOf } from './korean.ts'
 
@@ -18,23 +18,9 @@ const COLUMNS = [
 ] as const
 type Line = Readonly<Record<(typeof COLUMNS)[number], string | number | null>>
 
-/** What a spreadsheet takes for the beginning of a formula, blanks before it included. */
-const FORMULA = /^[\s\ufeff]*[=+\-@|%]/
-
-/**
- * A value as text: what would be a formula begins with an apostrophe, which spreadsheets take for "this is text". What is not
- * visible is shown by its code point, a line break too, so that a record is one line.
- */
-const cell = (value: string | number | null): string => {
-  if (value === null) return ''
-  if (typeof value === 'number') return String(value)
-  const text = visible(value)
-  return `"${(FORMULA.test(value) || FORMULA.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`
-}
-
 /** A byte order mark, by which spreadsheets know UTF-8, and lines that end as RFC 4180 has it. */
 const written = (lines: readonly Line[]): string =>
-  `\ufeff${[COLUMNS.join(','), ...lines.map((line) => COLUMNS.map((column) => cell(line[column])).join(','))].join('\r\n')}\r\n`
+  `\ufeff${[COLUMNS.join(','), ...lines.map((line) => COLUMNS.map((column) => csvCell(line[column])).join(','))].join('\r\n')}\r\n`
 
 const NO_EXAMPLE: WarningExample = { line: null, field: null, value: '' }
 

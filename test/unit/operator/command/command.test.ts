@@ -15,7 +15,7 @@ describe('wrong arguments end with 2', () => {
   test.each([
     [['frobnicate'], "unknown command 'frobnicate'"],
     [['validate'], "missing required argument 'file'"],
-    [['list', '--quite'], "unknown option '--quite'"],
+    [['list', '--quite'], "unknown option '--quite'\n(Did you mean --quiet?)"],
     [['list', '--from', '2026-13', '--stage', 'dev'], '"2026-13" is not a settlement month such as 2026-10.'],
     [['list', '--from', '2026-10', '--to', '2026-09', '--stage', 'dev'], '--from 2026-10 is after --to 2026-09.'],
     [
