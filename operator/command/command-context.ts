@@ -30,10 +30,13 @@ export type CommandContext = { readonly out: Output; readonly operations: () => 
 const open = (command: Command, { stage, quiet, ...how }: GlobalOptions): CommandContext => ({
   out: new Output(formatOf(command, how), quiet === true),
   operations: async () => {
-    if (findLocalStack(process.env, stage ?? process.env.SHARELOCK_STAGE))
-      process.stderr.write('No stage is named: this is the local stack.\n')
+    const { configured } = await import('./configuration.ts')
+    const { stage: named, variables } = configured(stage, process.env)
+    // The SDK reads the process's own variables.
+    Object.assign(process.env, variables)
+    if (findLocalStack(process.env, named)) process.stderr.write('No stage is named: this is the local stack.\n')
     const { createOperations } = await import('../create-operations.ts')
-    return createOperations({ ...process.env, ...(stage === undefined ? {} : { SHARELOCK_STAGE: stage }) })
+    return createOperations({ ...process.env, ...(named === undefined ? {} : { SHARELOCK_STAGE: named }) })
   },
 })
 
