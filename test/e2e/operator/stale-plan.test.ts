@@ -75,7 +75,7 @@ describe('a plan that another registration has overtaken', () => {
     const slice = await settled()
     const path = await operator.file('late.csv', CORRECTED)
     const held = holdTask(on(), 'AcquireLock', slice)
-    const stale = operator.calling('start', ...named(slice), '--file', path, '--json')
+    const stale = operator.calling('start', ...named(slice), '--file', path, '--yes', '--json')
     await held.reached
     await register(slice, OTHERS)
     held.release()
