@@ -36,14 +36,11 @@ const addShow = (parent: Command): void => {
   parent
     .command('show')
     .argument('<code>', 'the distributor')
+    .argument('[version]', 'an older version; 0 is the canonical file')
     .summary("show how a distributor's files are written")
-    .option('--version <number>', 'an older version; 0 is the canonical file')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  sharelock profile show ARIA\n  sharelock profile show ARIA --version 1 --json',
-    )
+    .addHelpText('after', '\nExamples:\n  sharelock profile show ARIA\n  sharelock profile show ARIA 1 --json')
     .action(
-      acting(async ({ out, operations }, code: string, { version }: { readonly version?: string }) => {
+      acting(async ({ out, operations }, code: string, version: string | undefined, _options: object) => {
         const report = await (await operations()).profile(codeOf(code), versionOf(version))
         out.document(report)
         out.answer(...reportLines(report))

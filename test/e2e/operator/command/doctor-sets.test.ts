@@ -80,7 +80,9 @@ test('registered rows that another program changed are found, and registered aga
     [slice.distributor],
   )
   const { what, remedy } = await only('rows-differ')
-  expect(what).toMatch(/holds \d+ rows summing to [\d.]+, but job \d+ registered 400 summing to/)
+  expect(what).toMatch(
+    /holds \d+ rows summing to [\d.]+, the file has 400 rows summing to .+: readers see job \d+, and another program wrote/,
+  )
   expect(await type(remedy, '--confirm', `${slice.distributor} 2026-10`)).toMatchObject({
     code: 0,
     end: { status: 'SUCCEEDED' },
@@ -159,4 +161,19 @@ test('a half-staged source is found, and so is a registered one that was lost', 
   expect(started).toMatchObject({ code: 0, plan, end: { status: 'SUCCEEDED' } })
   await on().put(manifest, kept)
   await isGone('staged-source-damaged')
+})
+
+test("a stranger's change that keeps count and sum is found too, with the tracks where it is", async () => {
+  const slice = await settled()
+  await on().outside.query(
+    `update share_ratio s join distributor d on d.id = s.distributor_id set s.party_id = 'STRANGER'
+     where d.code = ? and s.party_id = (select * from (
+       select min(party_id) from share_ratio t join distributor e on e.id = t.distributor_id
+       where e.code = ? and t.isrc > '' and t.isrc < '[') as one)`,
+    [slice.distributor, slice.distributor],
+  )
+  const { what, remedy } = await only('rows-differ')
+  expect(what).toMatch(/as many rows with the same sum as the file, and other ones: .+ between the tracks \w+ and \w+/)
+  expect(await type(remedy, '--confirm', `${slice.distributor} 2026-10`)).toMatchObject({ code: 0 })
+  await isGone('rows-differ')
 })

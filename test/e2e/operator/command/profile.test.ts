@@ -51,7 +51,7 @@ test('a profile is set, shown with its versions, and read by from the next file 
 test('a profile of nobody, and one that says nothing clear, is refused', async () => {
   const { distributor } = await on().newSlice()
   expect(await operator.json('profile', 'show', 'NOBODY')).toMatchObject({ code: 8, error: 'NotFound' })
-  expect(await operator.json('profile', 'show', distributor, '--version', '3')).toMatchObject({ code: 2 })
+  expect(await operator.json('profile', 'show', distributor, '3')).toMatchObject({ code: 2 })
   expect(await operator.json('profile', 'set', distributor)).toMatchObject({ code: 2, error: 'Usage' })
   const wrong = await operator.file('wrong.json', { csv: '{"shareUnit":"promille"}' })
   expect(await operator.json('profile', 'set', distributor, wrong)).toMatchObject({ code: 2, error: 'Usage' })
