@@ -35,8 +35,9 @@ export const follow = async (
       end = progress
       if (progress.status !== 'RUNNING') break
       const text = progressText(progress)
-      if (out.isTerminal) out.draw(text)
-      else if (lines.take(progress.at, text)) out.note(text)
+      if (out.isTerminal) out.draw(progressText(progress, out.columns - 1))
+      // Trouble, and its end, are said at once.
+      else if (lines.take(`${progress.at} ${progress.trouble}`, text)) out.note(text)
     }
   } finally {
     process.removeListener('SIGINT', leave)
