@@ -123,7 +123,19 @@ const ofMachines = (job: Stack): Acknowledged[] => {
       id: 'AwsSolutions-IAM5[Action::kms:GenerateDataKey*]',
       reason: "Granted by the topic's grantPublish, on the topics' own key only.",
     },
+    {
+      at: dispatchMachine,
+      id: awaited(job),
+      reason: 'It sees and stops any execution of the job machine that it waits for, and of no other machine.',
+    },
   ]
+}
+
+/** What CDK grants for executions that are awaited: the job machine's, whose name is a part of its ARN. */
+const awaited = (job: Stack): string => {
+  const machine = { Ref: job.getLogicalId(child(job, 'Job/StateMachine/Resource') as never) }
+  const name = JSON.stringify({ 'Fn::Select': [6, { 'Fn::Split': [':', machine] }] })
+  return `AwsSolutions-IAM5[Resource::arn:aws:states:${job.region}:${job.account}:execution:${name}*]`
 }
 
 const ofTriggers = (job: Stack): Acknowledged[] => [

@@ -45,10 +45,8 @@ const Common = {
   stage: Name,
   /** Items of a Map that run at once, each with one database connection. */
   lanes: z.int().min(1).max(20),
-  /** Jobs that run at once at most. The schedule starts so many, then pauses, then the next. */
-  jobsMax: z.int().min(1).max(100),
-  /** Between the starts of one dispatch lane: about the time a job takes. */
-  paceSeconds: z.int().min(1).max(3_600),
+  /** Jobs that run at once. The dispatch leaves some of them to operators (dispatchLanes). */
+  jobsMax: z.int().min(2).max(100),
   /** Which month the schedule registers: 1 is the month before its own. */
   monthsBack: z.int().min(0).max(12).default(1),
   /**

@@ -28,6 +28,13 @@ const OTHERS = Object.values(SUPPORT_SANDBOXES).reduce<number>((sum, each) => su
 export const sandboxesMax = (task: string, { lanes, jobsMax }: { lanes: number; jobsMax: number }): number =>
   jobsMax * (LANED.includes(task) ? lanes : 1)
 
+/** Of the jobs that may run at once, one in four at least is kept for what operators start while a month goes on. */
+const OPERATORS_SHARE = 4
+
+/** Jobs of a month that the dispatch runs at once; the others queue. */
+export const dispatchLanes = ({ jobsMax }: { jobsMax: number }): number =>
+  jobsMax - Math.ceil(jobsMax / OPERATORS_SHARE)
+
 /**
  * Connections that the functions may hold at once. A sandbox keeps its connection while it is frozen, so a job that
  * registers still counts the lanes that deleted, and every task it passed through.

@@ -17,7 +17,6 @@ const local: StageValues = {
   stage: 'local',
   lanes: 2,
   jobsMax: 4,
-  paceSeconds: 1,
   tracing: false,
   logRetentionDays: 7,
 }
@@ -30,7 +29,6 @@ const dev: StageValues = {
   region: REGION,
   lanes: 2,
   jobsMax: 2,
-  paceSeconds: 60,
   // What every account may have from its first day; see docs/first-deployment.md.
   sourceMemoryMb: 3_008,
   tracing: true,
@@ -89,7 +87,6 @@ const prod: StageValues = {
   // Half as many as the database has cores: beside one job, readers keep the other half.
   lanes: 2,
   jobsMax: 8,
-  paceSeconds: 180,
   logRetentionDays: 180,
   network: { kind: 'new', cidr: '10.32.0.0/22', zones: ZONES },
   database: {

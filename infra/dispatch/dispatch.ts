@@ -8,6 +8,7 @@ import {
   DefinitionBody,
   Errors,
   Fail,
+  IntegrationPattern,
   type IStateMachine,
   JsonPath,
   LogLevel,
@@ -19,15 +20,14 @@ import {
   Succeed,
   TaskInput,
   Timeout,
-  Wait,
-  WaitTime,
 } from 'aws-cdk-lib/aws-stepfunctions'
 import { LambdaInvoke, SnsPublish, StepFunctionsStartExecution } from 'aws-cdk-lib/aws-stepfunctions-tasks'
 import { Construct } from 'constructs'
 import { DISPATCHER } from '../../functions/contract/dispatched.ts'
-import { TASK_MARGIN_S } from '../../functions/contract/limits.ts'
+import { EXECUTION_TIMEOUT_S, TASK_MARGIN_S } from '../../functions/contract/limits.ts'
 import { SUPPORT } from '../../functions/contract/tasks.ts'
 import type { StageConfig } from '../config/config.ts'
+import { dispatchLanes } from '../config/connections.ts'
 import { toRetryProps } from '../machine/retries.ts'
 import { PLANNING, START_OUTAGE } from './retries.ts'
 
@@ -39,12 +39,20 @@ export type DispatchProps = {
 }
 
 /** How one distributor's start ended; the Map's output is a list of these, in the order of `month.starts`. */
-const OUTCOMES = { started: 'started', already: 'already started', not: 'not started' } as const
+const OUTCOMES = {
+  registered: 'registered',
+  ended: 'ended without success',
+  already: 'already started',
+  not: 'not started',
+} as const
 
-/** Starting a month takes seconds per distributor and a pause between; a day is an end, not a plan. */
-const DISPATCH_TIMEOUT_S = 86_400
+/** A month takes minutes per job and lane, and hours where slices are held; a week is an end, not a plan. */
+const DISPATCH_TIMEOUT_S = 7 * 86_400
 
-/** Starting an execution and publishing answer in milliseconds. */
+/** The error of a job that was awaited and did not succeed; every other one is of the start itself. */
+const ENDED_BADLY = 'States.TaskFailed'
+
+/** Publishing answers in milliseconds. */
 const CALL_TIMEOUT = Timeout.duration(Duration.seconds(60))
 
 /**
@@ -52,9 +60,11 @@ const CALL_TIMEOUT = Timeout.duration(Duration.seconds(60))
  * Dispatched, or Incomplete where an execution could not be started.
  *
  * A duplicate delivery of the schedule runs all of it again and starts nothing twice: what runs or is REGISTERED is not
- * in the plan, the executions' names are made of what was found, and Step Functions refuses a name it has seen. Each
- * lane of the Map pauses after a start, so a month's jobs do not all begin at once. A start is not awaited: the job's
- * own machine, alarms and events tell its end.
+ * in the plan, the executions' names are made of what was found, and Step Functions refuses a name it has seen.
+ *
+ * Each lane of the Map waits for its job's end before it starts the next: so never more jobs run than the stage is sized
+ * for, and the rest of the month queues in the plan. A job's own machine, alarms and events tell how it ended; here it
+ * only frees the lane. See decisions.md, "The dispatch awaits its jobs".
  */
 export class Dispatch extends Construct {
   readonly stateMachine: StateMachine
@@ -128,14 +138,10 @@ export class Dispatch extends Construct {
 
   private startJobs({ config, jobMachine }: DispatchProps): MapState {
     const outcome = (name: string, text: string) => Pass.jsonPath(this, name, { result: Result.fromString(text) })
-    const pace = Wait.jsonPath(this, 'Pace', {
-      comment: 'About as long as a job takes, so that the jobs of a month do not all begin at once.',
-      time: WaitTime.duration(Duration.seconds(config.paceSeconds)),
-    })
-    pace.next(outcome('Started', OUTCOMES.started))
     const startJob = StepFunctionsStartExecution.jsonPath(this, 'StartJob', {
       stateMachine: jobMachine,
-      taskTimeout: CALL_TIMEOUT,
+      integrationPattern: IntegrationPattern.RUN_JOB,
+      taskTimeout: Timeout.duration(Duration.seconds(EXECUTION_TIMEOUT_S + TASK_MARGIN_S)),
       // Made of the slice, the file's delivery and the newest job's fence: a second dispatch of the same means the
       // same.
       name: JsonPath.format(
@@ -160,21 +166,26 @@ export class Dispatch extends Construct {
         // Somebody's job that comes between the plan and the run wins: the run is refused as PlanMoved.
         expect: { head: JsonPath.objectAt('$.start.head') },
       }),
+      resultPath: JsonPath.DISCARD,
     })
+    const routeEnd = new Choice(this, 'RouteEnd')
+      .when(Condition.stringEquals('$.end.Error', ENDED_BADLY), outcome('EndedBadly', OUTCOMES.ended))
+      // One distributor's trouble is not the others': they start, and the end of this execution is red.
+      .otherwise(outcome('NotStarted', OUTCOMES.not))
     startJob
       .addRetry(toRetryProps(START_OUTAGE))
       .addCatch(outcome('AlreadyStarted', OUTCOMES.already), {
         errors: ['StepFunctions.ExecutionAlreadyExistsException'],
       })
-      // One distributor's trouble is not the others': they start, and the end of this execution is red.
-      .addCatch(outcome('NotStarted', OUTCOMES.not), { errors: [Errors.ALL] })
+      // Told apart by the very name: in a Catch, States.TaskFailed stands for every error.
+      .addCatch(routeEnd, { errors: [Errors.ALL], resultPath: '$.end' })
     const map = MapState.jsonPath(this, 'StartJobs', {
       itemsPath: '$.month.starts',
-      maxConcurrency: config.jobsMax,
+      maxConcurrency: dispatchLanes(config),
       itemSelector: { month: JsonPath.stringAt('$.month.month'), start: JsonPath.objectAt('$$.Map.Item.Value') },
       resultPath: '$.outcomes',
     })
-    map.itemProcessor(startJob.next(pace))
+    map.itemProcessor(startJob.next(outcome('Registered', OUTCOMES.registered)))
     return map
   }
 

@@ -2,8 +2,9 @@ import { failuresOf } from '../../functions/contract/failure-table.ts'
 import { CRASH_ERRORS, LAMBDA_ERRORS, type RetryPolicy } from '../machine/retries.ts'
 
 /**
- * Step Functions itself refused a start. ExecutionAlreadyExists is not among these: a name that was used is an answer,
- * and not a fault. Full jitter, since the lanes of a dispatch are throttled together.
+ * Step Functions itself refused a start. Not among these: ExecutionAlreadyExists, since a name that was used is an answer
+ * and not a fault, and the end of a job that was awaited. Full jitter, since the lanes of a dispatch are throttled
+ * together.
  */
 export const START_OUTAGE: RetryPolicy = {
   errors: [
@@ -12,7 +13,6 @@ export const START_OUTAGE: RetryPolicy = {
     'StepFunctions.ServiceUnavailableException',
     'StepFunctions.InternalServerException',
     'StepFunctions.SdkClientException',
-    'States.Timeout',
   ],
   intervalS: 2,
   backoffRate: 2,

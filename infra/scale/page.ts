@@ -1,6 +1,6 @@
 import { CHUNK_ROWS_MAX, MAP_ITEMS_MAX, SLICE_ROWS_PLANNED } from '../../functions/contract/limits.ts'
 import { count } from '../../functions/contract/numbers.ts'
-import { CONNECTIONS_SHARE_MAX, connectionBudget } from '../config/connections.ts'
+import { CONNECTIONS_SHARE_MAX, connectionBudget, dispatchLanes } from '../config/connections.ts'
 import { stageConfig } from '../config/stages.ts'
 import { ASSUMED, IDLE_USD, limitsOf, type RunCost, runCost, SIZES, STORAGE_ROWS_PER_S } from './scale.ts'
 
@@ -35,7 +35,7 @@ const FIGURES: readonly (readonly [string, (cost: RunCost) => string])[] = [
 export const scalePage = (): string => {
   const config = stageConfig('prod')
   if (config.kind === 'local') throw new Error('production is deployed')
-  const { lanes, jobsMax, paceSeconds, database } = config
+  const { lanes, jobsMax, database } = config
   const costs = SIZES.map((rows) => runCost(rows, lanes))
   const planned = limitsOf(runCost(SLICE_ROWS_PLANNED, lanes))
   const largest = limitsOf(runCost(SIZES[SIZES.length - 1] ?? 0, lanes))
@@ -77,7 +77,7 @@ At ${millions[millions.length - 1]} rows ${largest.filter(({ share }) => share >
 
 ## Connections
 
-A sandbox keeps its connection while it is frozen, so a job counts one for each task it passed through, and ${lanes} each for deleting and registering. For ${jobsMax} jobs at once and two deployments that is ${budget}, ${percent(budget / database.maxConnections)} of \`max_connections\` = ${database.maxConnections}; synthesis stops above ${percent(CONNECTIONS_SHARE_MAX)}. Reserved concurrency makes the budget a limit. To turn: \`lanes\`, \`jobsMax\`, \`maxConnections\`. The schedule starts ${jobsMax} jobs, pauses ${paceSeconds} s, then the next; where jobs take longer, more than ${jobsMax} run, the surplus is throttled and retried for minutes.
+A sandbox keeps its connection while it is frozen, so a job counts one for each task it passed through, and ${lanes} each for deleting and registering. For ${jobsMax} jobs at once and two deployments that is ${budget}, ${percent(budget / database.maxConnections)} of \`max_connections\` = ${database.maxConnections}; synthesis stops above ${percent(CONNECTIONS_SHARE_MAX)}. Reserved concurrency makes the budget a limit. To turn: \`lanes\`, \`jobsMax\`, \`maxConnections\`. The schedule runs ${dispatchLanes(config)} jobs at once and leaves ${jobsMax - dispatchLanes(config)} to operators; the rest of a month queues until one of them has ended. Operators who start more than that are throttled, and retried for minutes.
 
 ## The database
 

@@ -126,7 +126,7 @@ export class Execution {
     const deadline = Date.now() + Number(state.TimeoutSeconds ?? TIMEOUT_SECONDS_MAX) * 1_000
     const isAwaited = () => isWanted() && Date.now() < deadline
     try {
-      const output = await taskRunner(resource)?.(input, this.#services)
+      const output = await taskRunner(resource)?.(input, this.#services, this.ended)
       if (isAwaited()) this.#checkPayload(name, output)
       if (isAwaited()) this.history.add(`${prefix}Succeeded`, { output: JSON.stringify(output) })
       return output

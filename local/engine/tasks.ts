@@ -5,12 +5,26 @@ import { ServiceError, TaskError } from './service-error.ts'
 /** What the engine's tasks call. */
 export type TaskServices = {
   readonly invoke: (functionName: string, event: string) => Promise<Outcome>
-  readonly startExecution: (machineArn: string, input: string, name?: string) => { arn: string; startDate: number }
+  readonly startExecution: (machineArn: string, input: string, name?: string) => Started
   readonly publish: (topicArn: string, message: string) => Promise<string>
 }
 
-/** Runs one attempt of a task; `input` is what the state's Parameters made. */
-export type TaskRunner = (input: unknown, services: TaskServices) => Promise<unknown>
+/** An execution as the one who started it sees it. */
+type Started = {
+  readonly arn: string
+  readonly name: string
+  readonly input: string
+  readonly startDate: number
+  readonly ended: Promise<void>
+  readonly status: string
+  readonly output: string | undefined
+  readonly error: string | undefined
+  readonly cause: string | undefined
+  readonly stop: () => void
+}
+
+/** Runs one attempt of a task; `input` is what the state's Parameters made, `over` the end of the execution around it. */
+export type TaskRunner = (input: unknown, services: TaskServices, over: Promise<void>) => Promise<unknown>
 
 const LAMBDA_ARN = /^arn:aws:lambda:[\w-]+:\d{12}:function:([\w-]+)(?::[\w$-]+)?$/
 
@@ -32,6 +46,21 @@ const callLambda = async (services: TaskServices, functionName: string, event: u
 type Parameters = Readonly<Record<string, unknown>>
 const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
+const startExecution = (input: unknown, services: TaskServices): Started => {
+  const { StateMachineArn, Input, Name } = input as Parameters
+  try {
+    return services.startExecution(
+      String(StateMachineArn),
+      asText(Input ?? {}),
+      Name === undefined ? undefined : String(Name),
+    )
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error
+    const name = error.name.endsWith('Exception') ? error.name : `${error.name}Exception`
+    throw new TaskError(`StepFunctions.${name}`, error.message)
+  }
+}
+
 const INTEGRATIONS: Readonly<Record<string, TaskRunner>> = {
   'arn:aws:states:::lambda:invoke': async (input, services) => {
     const { FunctionName, Payload } = input as Parameters
@@ -39,18 +68,18 @@ const INTEGRATIONS: Readonly<Record<string, TaskRunner>> = {
     return { ExecutedVersion: '1', StatusCode: 200, Payload: payload }
   },
   'arn:aws:states:::states:startExecution': async (input, services) => {
-    const { StateMachineArn, Input, Name } = input as Parameters
-    try {
-      const name = Name === undefined ? undefined : String(Name)
-      const started = services.startExecution(String(StateMachineArn), asText(Input ?? {}), name)
-      return { ExecutionArn: started.arn, StartDate: started.startDate / 1_000 }
-    } catch (error) {
-      if (error instanceof ServiceError) {
-        const name = error.name.endsWith('Exception') ? error.name : `${error.name}Exception`
-        throw new TaskError(`StepFunctions.${name}`, error.message)
-      }
-      throw error
-    }
+    const started = startExecution(input, services)
+    return { ExecutionArn: started.arn, StartDate: started.startDate / 1_000 }
+  },
+  // As in AWS, an execution that ends takes those it waits for with it.
+  'arn:aws:states:::states:startExecution.sync:2': async (input, services, over) => {
+    const started = startExecution(input, services)
+    await Promise.race([started.ended, over])
+    if (started.status === 'RUNNING') started.stop()
+    const { arn, name, status, output, error, cause } = started
+    const described = { ExecutionArn: arn, Name: name, Status: status, Error: error, Cause: cause }
+    if (status !== 'SUCCEEDED') throw new TaskError('States.TaskFailed', JSON.stringify(described))
+    return { ...described, Input: JSON.parse(started.input), Output: JSON.parse(output ?? 'null') }
   },
   'arn:aws:states:::sns:publish': async (input, services) => {
     const { TopicArn, Message } = input as Parameters

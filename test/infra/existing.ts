@@ -8,7 +8,6 @@ export const EXISTING = {
   region: 'ap-northeast-2',
   lanes: 4,
   jobsMax: 4,
-  paceSeconds: 60,
   tracing: true,
   logRetentionDays: 30,
   network: {

@@ -26,11 +26,17 @@ const foundIn = (text: string, { words, tokens }: Secrets, mayHaveTokens: boolea
   ...(STATEMENT.test(text) ? ['a statement with its values'] : []),
 ]
 
-/** The values that travel between tasks stay inside the execution: states and the inputs of Lambda have the token. */
-const mayHaveTokens = ({ type }: HistoryEvent): boolean =>
+/**
+ * The values that travel between tasks stay inside the execution: states and the inputs of Lambda have the token. So has
+ * its output, which whoever awaited it is handed; its lock is released by then.
+ */
+const mayHaveTokens = (event: HistoryEvent): boolean =>
   /^(Task|Pass|Choice|Map|Parallel|Wait|Succeed|Fail)State(Entered|Exited)$|^LambdaFunctionScheduled$|^ExecutionSucceeded$/.test(
-    type,
-  )
+    event.type,
+  ) || isAwaitedOutput(event)
+
+const isAwaitedOutput = ({ type, taskSucceededEventDetails }: HistoryEvent): boolean =>
+  type === 'TaskSucceeded' && String(taskSucceededEventDetails?.output).startsWith('{"ExecutionArn":')
 
 const SHOWN_CHARS = 300
 

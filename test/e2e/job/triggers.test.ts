@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { putDistributor } from '../../../functions/store/distributor.ts'
 import { Database } from '../../../functions/store/mysql/database.ts'
+import type { HistoryEvent } from '../../../local/engine/history.ts'
 import { holdTask } from '../../support/faults.ts'
 import { expectSettled } from '../../support/invariants.ts'
 import { shareFile } from '../../support/share-file.ts'
@@ -36,6 +37,11 @@ const dispatch = async (input: object) => {
   return { status: execution.status, output: JSON.parse(execution.output ?? 'null') }
 }
 
+/** The dispatch has handed a start over and waits. */
+const isAwaiting = (events: readonly HistoryEvent[]): boolean => events.at(-1)?.type === 'TaskStarted'
+
+const TEST_MS = 60_000
+
 describe('the smoke job', () => {
   test('registers its file through the SDK, finds it registered, and says so', async () => {
     const { stdout } = await run(process.execPath, ['bin/smoke.ts'], {
@@ -66,7 +72,7 @@ describe('the dispatch', () => {
       run: expect.stringMatching(/^scheduled-[0-9a-f]{12}$/),
     })
     expect(first.output.month.missing).toContainEqual({ distributor: absent.distributor, reason: 'no file' })
-    expect(first.output.outcomes).toEqual(['started'])
+    expect(first.output.outcomes).toEqual(['registered'])
     const started = on()
       .stack.engine.executions()
       .find(({ name }) => name.startsWith(`${present.distributor}-${present.month}-scheduled-`))
@@ -96,19 +102,27 @@ describe('a dispatched run that ended before its job was open', () => {
     const file = shareFile(400, 26)
     await on().put(`incoming/${slice.distributor}/${slice.month}.csv`, file.csv)
     const atStage = holdTask(on(), 'StageSource')
-    expect((await dispatch({ month: slice.month })).output.outcomes).toEqual(['started'])
+    const awaiting = dispatch({ month: slice.month })
     await atStage.reached
     const runs = () =>
       on()
         .stack.engine.executions()
         .filter(({ name }) => name.startsWith(`${slice.distributor}-`))
     const [first] = runs()
-    await dispatch({ month: slice.month })
+    const awaits = () =>
+      on()
+        .stack.engine.executions()
+        .filter(({ input, history }) => isAwaiting(history.events) && JSON.parse(input).month === slice.month).length
+    // Under the name of the one that runs: it awaits that very run.
+    const beside = dispatch({ month: slice.month })
+    await expect.poll(() => awaits(), { timeout: TEST_MS }).toBe(2)
     expect(runs(), 'while it runs it is not started twice').toHaveLength(1)
     await on().stop(first?.arn ?? '')
     atStage.release()
     await on().ended(first?.arn ?? '')
-    expect((await dispatch({ month: slice.month })).output.outcomes).toEqual(['started'])
+    for (const { output } of await Promise.all([awaiting, beside]))
+      expect(output.outcomes).toEqual(['ended without success'])
+    expect((await dispatch({ month: slice.month })).output.outcomes).toEqual(['registered'])
     const again = runs().find(({ name }) => name === `${first?.name}-try2`)
     expect(await on().ended(again?.arn ?? '')).toMatchObject({ status: 'SUCCEEDED' })
     await expectSettled(on(), slice, file)
@@ -130,7 +144,7 @@ describe('an operator who began before the dispatch and had no job open yet', ()
     waits.release()
     atOpen.release()
     expect(await on().ended(operators)).toMatchObject({ status: 'SUCCEEDED' })
-    expect(await dispatched).toMatchObject({ status: 'SUCCEEDED', output: { outcomes: ['started'] } })
+    expect(await dispatched).toMatchObject({ status: 'SUCCEEDED', output: { outcomes: ['ended without success'] } })
     const run = on()
       .stack.engine.executions()
       .find(({ name }) => name.startsWith(`${slice.distributor}-${slice.month}-scheduled-`))

@@ -1,10 +1,11 @@
 import { createRequire } from 'node:module'
 import { StateMachine, type StateMachineDefinition } from 'aws-local-stepfunctions'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { TASK_MARGIN_S } from '../../../functions/contract/limits.ts'
+import { EXECUTION_TIMEOUT_S, TASK_MARGIN_S } from '../../../functions/contract/limits.ts'
 import { ExecutionInput } from '../../../functions/contract/messages.ts'
 import { PlanMonthInput, type PlanMonthOutput } from '../../../functions/contract/month-messages.ts'
 import { SUPPORT } from '../../../functions/contract/tasks.ts'
+import { dispatchLanes } from '../../../infra/config/connections.ts'
 import { fail } from '../machine/engine.ts'
 import { allStates, type Definition, definitionOf, jobTemplate } from '../synth.ts'
 
@@ -60,7 +61,6 @@ const dispatch = async (plan: PlanMonthOutput, used: Set<string>, change: Record
         }),
         ReportMissing: record('ReportMissing', () => ({ MessageId: '1' })),
       },
-      waitTimeOverrides: { Pace: 1 },
       retryIntervalOverrides: { PlanMonth: 0, StartJob: 0 },
     },
   })
@@ -90,7 +90,7 @@ describe('the dispatch', () => {
 
   test('starts one execution per distributor, under its agreed name, with an input that the job accepts', async () => {
     const { output, inputsOf } = await dispatch(PLAN, new Set())
-    expect(output).toMatchObject({ outcomes: ['started', 'started', 'started'] })
+    expect(output).toMatchObject({ outcomes: ['registered', 'registered', 'registered'] })
     const starts = inputsOf('StartJob') as { Name: string; Input: unknown }[]
     expect(starts.map(({ Name }) => Name)).toEqual(
       ['ARIA', 'BALLAD', 'CANTATA'].map((code) => `${code}-2026-10-scheduled-0123456789ab`),
@@ -116,7 +116,7 @@ describe('the dispatch', () => {
 
   test('starts the others where one was started before', async () => {
     const { output } = await dispatch(PLAN, new Set(['BALLAD-2026-10-scheduled-0123456789ab']))
-    expect(output).toMatchObject({ outcomes: ['started', 'already started', 'started'] })
+    expect(output).toMatchObject({ outcomes: ['registered', 'already started', 'registered'] })
   })
 
   test('is red where an execution could not be started, after the others were', async () => {
@@ -128,12 +128,32 @@ describe('the dispatch', () => {
     expect(inputsOf('StartJob')).toHaveLength(3)
   })
 
+  test('goes on where a job ended badly, whose own alarms tell, and is green', async () => {
+    let calls = 0
+    const { output } = await dispatch(PLAN, new Set(), {
+      StartJob: (() => (calls++ === 1 ? fail('States.TaskFailed') : undefined)) as () => never,
+    })
+    expect(output).toMatchObject({ outcomes: ['registered', 'ended without success', 'registered'] })
+    expect(calls).toBe(3)
+  })
+
+  test('awaits its jobs, fewer at once than the stage is sized for, each as long as a job may take', () => {
+    const states = allStates(definition)
+    const start = states.get('StartJob')
+    expect(start?.Resource).toMatch(/states:startExecution\.sync:2$/)
+    expect(start?.TimeoutSeconds).toBeGreaterThan(EXECUTION_TIMEOUT_S)
+    for (const { ErrorEquals } of start?.Retry ?? [])
+      for (const name of ErrorEquals) expect(name).toMatch(/^StepFunctions\./)
+    expect([2, 3, 4, 8, 100].map((jobsMax) => dispatchLanes({ jobsMax }))).toEqual([1, 2, 3, 6, 75])
+    expect(states.get('StartJobs')?.MaxConcurrency).toBe(3)
+  })
+
   test('waits through throttling', async () => {
     let calls = 0
     const { output } = await dispatch(PLAN, new Set(), {
       StartJob: (() => (calls++ === 0 ? fail('StepFunctions.ThrottlingException') : undefined)) as () => never,
     })
-    expect(output).toMatchObject({ outcomes: ['started', 'started', 'started'] })
+    expect(output).toMatchObject({ outcomes: ['registered', 'registered', 'registered'] })
   })
 
   test('reports those without a file at the end, and names them', async () => {
@@ -148,7 +168,7 @@ describe('the dispatch', () => {
     const left = [{ distributor: 'DUET', reason: 'job 12, requested by kim, REGISTERED at 2026-11-10T02:00:00.000Z' }]
     const { output, inputsOf } = await dispatch({ ...PLAN, left, leftCount: 1 }, new Set())
     expect(inputsOf('ReportMissing')).toMatchObject([{ Message: { missing: [], left } }])
-    expect(output).toMatchObject({ month: { left }, outcomes: ['started', 'started', 'started'] })
+    expect(output).toMatchObject({ month: { left }, outcomes: ['registered', 'registered', 'registered'] })
   })
 
   test('gives each start the head that the plan saw, and a name of its own behind an earlier job', async () => {
@@ -158,7 +178,7 @@ describe('the dispatch', () => {
       { ...PLAN, starts: [again] },
       new Set(['ARIA-2026-10-scheduled-0123456789ab']),
     )
-    expect(output).toMatchObject({ outcomes: ['started'] })
+    expect(output).toMatchObject({ outcomes: ['registered'] })
     const [start] = inputsOf('StartJob') as { Name: string; Input: unknown }[]
     expect(start?.Name).toBe('ARIA-2026-10-scheduled-0123456789ab-2')
     expect(ExecutionInput.parse(start?.Input)).toMatchObject({
@@ -174,7 +194,7 @@ describe('the dispatch', () => {
       const flaky = await dispatch(PLAN, new Set(), {
         PlanMonth: (() => (calls++ < 20 ? fail(name) : undefined)) as () => never,
       })
-      expect(flaky.output).toMatchObject({ outcomes: ['started', 'started', 'started'] })
+      expect(flaky.output).toMatchObject({ outcomes: ['registered', 'registered', 'registered'] })
       const gone = await dispatch(PLAN, new Set(), { PlanMonth: () => fail(name) })
       expect(gone.failure).toBe(name)
       expect(gone.inputsOf('StartJob')).toEqual([])
