@@ -66,6 +66,7 @@ const asFile = async (path: string, write: (part: string) => Promise<void>): Pro
   } catch (error) {
     throw isOfFiles(error) ? cannot(path, error) : error
   } finally {
-    await rm(part, { force: true })
+    // Where the folder itself is wrong there is nothing to take away, and why was told.
+    await rm(part, { force: true }).catch(() => undefined)
   }
 }

@@ -1,4 +1,4 @@
-import { mkdtempDisposable, readdir, readFile } from 'node:fs/promises'
+import { mkdtempDisposable, readdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -41,4 +41,11 @@ test('a file that cannot be written ends the comparison and says why', async () 
   })
   await expect(broken).rejects.toThrow(/cannot be written: ENOENT/)
   expect(taken).toBeLessThan(1_000)
+})
+
+test('a path below a file is refused as one that cannot be written', async () => {
+  await using at = await folder()
+  await writeFile(join(at.path, 'file'), '')
+  const broken = takingChanges({ rows: join(at.path, 'file', 'rows.csv'), parties: undefined }, async () => undefined)
+  await expect(broken).rejects.toThrow(/cannot be written: ENOTDIR/)
 })
