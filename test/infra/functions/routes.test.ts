@@ -112,8 +112,13 @@ describe('every service that a function calls has a route', () => {
   }
   /** The functions' group lets the port out, the store's group lets it in from there. */
   const isPaired = (port: number): boolean => {
-    const out = resources('AWS::EC2::SecurityGroupEgress').filter(({ ToPort }) => ToPort === port)
-    const into = resources('AWS::EC2::SecurityGroupIngress').filter(({ ToPort }) => ToPort === port)
+    const out = resources('AWS::EC2::SecurityGroupEgress').filter(
+      ({ ToPort, GroupId }) => ToPort === port && JSON.stringify(GroupId).includes('FunctionsGroup'),
+    )
+    const into = resources('AWS::EC2::SecurityGroupIngress').filter(
+      ({ ToPort, SourceSecurityGroupId }) =>
+        ToPort === port && JSON.stringify(SourceSecurityGroupId).includes('FunctionsGroup'),
+    )
     return (
       out.length === 1 &&
       into.length === 1 &&
@@ -135,11 +140,12 @@ describe('every service that a function calls has a route', () => {
     }
   })
 
-  test('the stores let nobody else in', () => {
-    const into = resources('AWS::EC2::SecurityGroupIngress')
-    expect(into.map(({ ToPort }) => ToPort).toSorted()).toEqual([3306, 443, 6379])
-    for (const { SourceSecurityGroupId } of into)
-      expect(JSON.stringify(SourceSecurityGroupId)).toMatch(/FunctionsGroup/)
+  test('the stores let nobody else in but programs that read a month, and those to MySQL alone', () => {
+    const into = resources('AWS::EC2::SecurityGroupIngress').map(({ ToPort, SourceSecurityGroupId }) => {
+      const [, group] = /(Functions|Readers?)\w*Group/.exec(JSON.stringify(SourceSecurityGroupId)) ?? []
+      return `${group} ${ToPort}`
+    })
+    expect(into.toSorted()).toEqual(['Functions 3306', 'Functions 443', 'Functions 6379', 'Readers 3306'])
     for (const { SecurityGroupIngress } of resources('AWS::EC2::SecurityGroup'))
       expect(SecurityGroupIngress).toBeUndefined()
   })

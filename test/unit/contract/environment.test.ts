@@ -84,6 +84,7 @@ describe("the migrator's environment", () => {
       DATABASE_PORT: 3_306,
       DATABASE_NAME: 'sharelock',
       DATABASE_RESOURCE_ID: '',
+      READER_USER: '',
       SMOKE_DISTRIBUTOR: '',
     })
   })

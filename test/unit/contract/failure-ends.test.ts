@@ -13,7 +13,7 @@ import {
 const words = (text: string): FailureName[] => text.split(' ').toSorted() as FailureName[]
 
 const HALTED =
-  'LockTaken DatabaseUnreachable DatabaseBlocked DatabaseFull DatabaseReadOnly DatabaseLoginRefused LockUnreachable LockRefused StorageUnreachable OutOfTime InvocationOver LockLost ChunkMismatch SliceNotEmpty SliceKeepsFilling SliceMismatch ChunksUnfinished DatabaseMisconfigured DatabaseRefused ConstraintRefused LockMisconfigured'
+  'LockTaken DatabaseUnreachable DatabaseBlocked ReadersInTheWay DatabaseFull DatabaseReadOnly DatabaseLoginRefused LockUnreachable LockRefused StorageUnreachable OutOfTime InvocationOver LockLost ChunkMismatch SliceNotEmpty SliceKeepsFilling SliceMismatch ChunksUnfinished DatabaseMisconfigured DatabaseRefused ConstraintRefused LockMisconfigured'
 const REJECTED =
   'InvalidInput UnknownDistributor SourceMissing SourceRejected WarningsUnconfirmed NothingToUndo StagedSourceDamaged'
 
@@ -32,14 +32,14 @@ test.each([
 
 test('answers to operators end no execution', () => {
   const answers = FAILURE_NAMES.filter((name) => FAILURES[name].end === null)
-  expect(answers.toSorted()).toEqual(words('UnknownJob NotLocked NotOpen LockChanged DistributorExists'))
+  expect(answers.toSorted()).toEqual(words('UnknownJob NotLocked NotOpen NotShown LockChanged DistributorExists'))
 })
 
 test.each([
   ['held', 'LockHeld LockAwaited LockTaken'],
   [
     'transient',
-    'DatabaseUnreachable DatabaseBlocked DatabaseFull DatabaseReadOnly DatabaseLoginRefused LockUnreachable LockRefused StorageUnreachable OutOfTime InvocationOver',
+    'DatabaseUnreachable DatabaseBlocked ReadersInTheWay DatabaseFull DatabaseReadOnly DatabaseLoginRefused LockUnreachable LockRefused StorageUnreachable OutOfTime InvocationOver',
   ],
   ['lost', 'LockLost StaleFence Superseded ExecutionEnded'],
 ] as const satisfies readonly (readonly [FailureFamily, string])[])('the family %s is %s', (family, names) => {
@@ -55,9 +55,9 @@ test.each([
 })
 
 test.each([
-  ['Busy', 'LockHeld LockAwaited LockTaken DatabaseBlocked JobOpenError LockChanged'],
+  ['Busy', 'LockHeld LockAwaited LockTaken DatabaseBlocked ReadersInTheWay JobOpenError LockChanged'],
   ['Rejected', 'SourceRejected StagedSourceDamaged'],
-  ['NotFound', 'UnknownDistributor SourceMissing NothingToUndo UnknownJob NotLocked NotOpen'],
+  ['NotFound', 'UnknownDistributor SourceMissing NothingToUndo UnknownJob NotLocked NotOpen NotShown'],
   ['PlanMoved', 'PlanMoved'],
   ['Unconfirmed', 'WarningsUnconfirmed'],
   ['Usage', 'InvalidInput DistributorExists'],
