@@ -21,15 +21,16 @@ const add = (one: DistributorFields) => transaction(db.connect(), (tx) => addDis
 const set = (one: DistributorFields) => transaction(db.connect(), (tx) => setDistributor(tx, one))
 
 test('a distributor is added with everything that is said of it, refuses over-claims by default, and is there once', async () => {
-  await add(fields('B', { sumRule: 'exact', partyScheme: 'ipi', overClaim: 'hold' }))
+  await add(fields('B', { sumRule: 'exact', partyScheme: 'ipi', overClaim: 'hold', replaceMode: 'in-place' }))
   await add(fields('A', { active: false }))
   const { id, ...b } = await findDistributor(db.outside, 'B')
   expect(id).toBeGreaterThan(0)
   expect(b).toEqual({
-    ...{ code: 'B', name: 'B 음반', active: 1, sumRule: 'exact', partyScheme: 'ipi', overClaim: 'hold' },
+    ...{ code: 'B', name: 'B 음반', active: 1, sumRule: 'exact', partyScheme: 'ipi' },
+    ...{ overClaim: 'hold', replaceMode: 'in-place' },
   })
   expect(await allDistributors(db.outside)).toMatchObject([
-    { code: 'A', active: false, overClaim: 'refuse' },
+    { code: 'A', active: false, overClaim: 'refuse', replaceMode: 'standby' },
     { code: 'B', active: true, overClaim: 'hold' },
   ])
   expect((await activeDistributors(db.outside)).map(({ code }) => code)).toEqual(['B'])
@@ -37,11 +38,14 @@ test('a distributor is added with everything that is said of it, refuses over-cl
   await expect(findDistributor(db.outside, 'b')).rejects.toMatchObject({ name: 'UnknownDistributor' })
 })
 
-test('a change returns what was before, and keeps the rule for over-claims where it says none', async () => {
-  await add(fields('C', { overClaim: 'hold' }))
+test('a change returns what was before, and keeps the rule for over-claims and the mode where it says none', async () => {
+  await add(fields('C', { overClaim: 'hold', replaceMode: 'in-place' }))
   const change = fields('C', { name: '새 이름', active: false, sumRule: 'exact', partyScheme: 'ipi' })
   expect(await set(change)).toMatchObject({ name: 'C 음반', active: true, sumRule: 'at-most', overClaim: 'hold' })
-  expect(await findDistributor(db.outside, 'C')).toMatchObject({ ...change, active: 0, overClaim: 'hold' })
+  expect(await findDistributor(db.outside, 'C')).toMatchObject({
+    ...{ ...change, active: 0 },
+    ...{ overClaim: 'hold', replaceMode: 'in-place' },
+  })
   expect(await set({ ...change, overClaim: 'refuse' })).toMatchObject({ active: false })
   expect(await findDistributor(db.outside, 'C')).toMatchObject({ overClaim: 'refuse' })
   await expect(set(fields('NOBODY'))).rejects.toMatchObject({ name: 'UnknownDistributor' })
