@@ -48,8 +48,8 @@ test.each([
   ['a timer beyond 31 bits', load(work({ TimeoutSeconds: 99_999_999 })), 'TimeoutSeconds'],
   ['an unknown integration', load(work({ Resource: 'arn:aws:states:::dynamodb:getItem' })), 'not emulated'],
   [
-    'waiting for a nested execution',
-    load(work({ Resource: 'arn:aws:states:::states:startExecution.sync:2' })),
+    'the older way of waiting for a nested execution',
+    load(work({ Resource: 'arn:aws:states:::states:startExecution.sync' })),
     'not emulated',
   ],
 ])('%s is refused with a sentence', (_, loading, word) => {

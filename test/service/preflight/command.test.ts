@@ -30,9 +30,9 @@ test("is green against the local stack's servers, and leaves nothing of itself",
 test('is red for a stage whose values are still examples, and asks nobody about an account that nobody owns', () => {
   const { status, lines } = preflight(['--stage', 'prod'], {})
   expect(status).toBe(1)
-  expect(lines.filter((line) => line.includes('is an example'))).toHaveLength(3)
+  expect(lines.filter((line) => line.includes('is an example'))).toHaveLength(5)
   expect(lines.find((line) => line.startsWith('lacks    credentials'))).toBeDefined()
-  expect(lines.at(-1)).toBe('4 things are lacking.')
+  expect(lines.at(-1)).toBe('6 things are lacking.')
 })
 
 test('says how it is used, and which stages there are', () => {
