@@ -6,7 +6,7 @@ import { type Acquisition, acquisitionOf, guardExclusive, requireOurs } from '..
 import { exclusively } from '../store/job/held.ts'
 import { progressOf } from '../store/job/ledger.ts'
 import type { JobRow } from '../store/job/row.ts'
-import { reading, statement } from '../store/mysql/transaction.ts'
+import { statement } from '../store/mysql/transaction.ts'
 import type { Reader } from '../store/mysql/tx.ts'
 import { readManifest } from '../store/s3/staged.ts'
 import { finishJob, mismatch, untilShown } from './show-set.ts'
@@ -49,7 +49,8 @@ const compareRegistered = async (context: TaskContext, by: Acquisition): Promise
   const job = await statement(database, (reader) => requireOurs(reader, by, 'REGISTERING', 'REGISTERED'))
   if (job.state === 'REGISTERED') return null
   await statement(database, (reader) => requireEveryMark(reader, by))
-  return await reading(database, (reader) => compare(context, reader, job))
+  // Range by range, each at its own moment: a transaction over all of them would be the longest one of the run.
+  return await statement(database, (reader) => compare(context, reader, job))
 }
 
 const compare = async ({ s3, env }: TaskContext, reader: Reader, job: JobRow): Promise<Comparison> =>

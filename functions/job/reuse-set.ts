@@ -4,7 +4,7 @@ import { compareSet } from '../store/compare-set.ts'
 import { acquisitionOf, guardExclusive, requireOurs } from '../store/job/guard.ts'
 import { exclusively } from '../store/job/held.ts'
 import { giveUpReuse } from '../store/job/mark-state.ts'
-import { reading, statement } from '../store/mysql/transaction.ts'
+import { statement } from '../store/mysql/transaction.ts'
 import { readManifest } from '../store/s3/staged.ts'
 import { finishJob, mismatch, untilShown } from './show-set.ts'
 import type { TaskContext } from './task.ts'
@@ -26,7 +26,7 @@ export const reuseSet = async (context: TaskContext, input: Guarded): Promise<Jo
   const shown: JobMessage = { ...input.job, state: 'REGISTERED', reusesSet: false }
   const job = await statement(database, (reader) => requireOurs(reader, by, 'DELETING', 'REGISTERED'))
   const manifest = await readManifest(s3, env.BUCKET, job.source_digest)
-  const comparison = await reading(database, (reader) => compareSet(reader, job, manifest))
+  const comparison = await statement(database, (reader) => compareSet(reader, job, manifest))
   return await untilShown(context, input, 'DELETING', () =>
     exclusively(database, by.id, async (held) => {
       const guarded = await guardExclusive(held, by, 'DELETING', 'REGISTERED')
