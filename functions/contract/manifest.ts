@@ -57,6 +57,9 @@ export const heldKey = (digest: string): string => `${stagedPrefix(digest)}held.
 export const chunkKey = (digest: string, number: number): string =>
   `${stagedPrefix(digest)}${String(number).padStart(6, '0')}.tsv`
 
+/** A staged share or sum, which has exactly six decimals, as millionths of a percent: `25.000000` -> 25_000_000n. */
+export const parseUnits = (text: string): bigint => BigInt(text.replace('.', ''))
+
 /** Millionths of a percent as decimal text: 25_000_000n -> `25.000000`. */
 export const formatUnits = (units: bigint): string => {
   const digits = units.toString().padStart(7, '0')

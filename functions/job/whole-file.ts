@@ -1,12 +1,9 @@
 import { Failure } from '../contract/failures.ts'
-import { formatUnits, type HeldRows } from '../contract/manifest.ts'
+import { formatUnits, type HeldRows, parseUnits } from '../contract/manifest.ts'
 import { counted } from '../contract/numbers.ts'
 import { type JobState, type Slice, sliceName } from '../contract/words.ts'
 import { heldOf } from '../store/held-set.ts'
 import type { Reader } from '../store/mysql/tx.ts'
-
-/** Exact decimal text with six decimals as millionths. */
-const unitsOf = (shareSum: string): bigint => BigInt(shareSum.replace('.', ''))
 
 type Totals = { readonly rows: number; readonly shareSum: string }
 
@@ -27,7 +24,7 @@ export const requireWholeFile = async (
   const held = (await heldOf(reader, [digest])).get(digest)
   if (held === undefined) return undefined
   const rows = registered.rows + held.rows
-  const shareSum = formatUnits(unitsOf(registered.shareSum) + unitsOf(held.shareSum))
+  const shareSum = formatUnits(parseUnits(registered.shareSum) + parseUnits(held.shareSum))
   if (rows === held.file.rows && shareSum === held.file.shareSum) return held
   throw new Failure(
     'SliceMismatch',

@@ -1,12 +1,9 @@
 import { SCAN_TIMEOUT_MS } from '../contract/limits.ts'
-import type { Manifest, ManifestChunk } from '../contract/manifest.ts'
+import { formatUnits, type Manifest, type ManifestChunk, parseUnits } from '../contract/manifest.ts'
 import { counted } from '../contract/numbers.ts'
 import { BORDER_TRACKS, LINE_END, VALUE_END } from '../contract/row-format.ts'
 import { monthDate, type SlotKey } from '../contract/words.ts'
 import type { Reader } from './mysql/tx.ts'
-
-/** Millionths of a sum of shares, from decimal text with six decimals. */
-const unitsOf = (shareSum: string): bigint => BigInt(shareSum.replace('.', ''))
 
 type RangeFacts = { readonly count: number; readonly total: string | null; readonly digest: string | null }
 
@@ -51,10 +48,10 @@ export const compareSet = async (reader: Reader, key: SlotKey, manifest: Manifes
     const before = manifest.chunks[index + 1]?.firstIsrc ?? BORDER_TRACKS.highest
     const facts = await rangeFacts(reader, key, from, before)
     rows += facts.count
-    units += unitsOf(facts.total ?? '0.000000')
+    units += parseUnits(facts.total ?? '0.000000')
     if (facts.digest !== chunk.digest) differing ??= chunk
   }
-  const shareSum = `${units / 1_000_000n}.${String(units % 1_000_000n).padStart(6, '0')}`
+  const shareSum = formatUnits(units)
   return { rows, shareSum, difference: differenceOf({ rows, shareSum }, manifest, differing) }
 }
 

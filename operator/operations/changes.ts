@@ -1,4 +1,4 @@
-import { formatUnits } from '../../functions/contract/manifest.ts'
+import { formatUnits, parseUnits } from '../../functions/contract/manifest.ts'
 import { ROW_COLUMNS, VALUE_END } from '../../functions/contract/row-format.ts'
 import { CHANGES_SHOWN } from './limits.ts'
 
@@ -52,8 +52,8 @@ const KEYS = ROW_COLUMNS.filter((column) => column !== 'share')
 export const CHANGES_HEADER = `change,${KEYS.join(',')},share_before,share_after,difference\n`
 export const PARTIES_HEADER = 'party_id,rows,share_before,share_after,difference\n'
 
-/** A staged share has exactly six decimals: without its point it is a whole number of millionths. */
-const unitsOf = (share: string | undefined): number => (share === undefined ? 0 : Number(share.replace('.', '')))
+/** A share is far inside a double's integers, and so is what a party's rows come to; none counts as nothing. */
+const unitsOf = (share = '0'): number => Number(parseUnits(share))
 
 const signed = (units: number): string => `${units < 0 ? '-' : ''}${formatUnits(BigInt(Math.abs(units)))}`
 

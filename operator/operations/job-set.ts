@@ -1,4 +1,4 @@
-import { formatUnits, type Manifest } from '../../functions/contract/manifest.ts'
+import { formatUnits, type Manifest, parseUnits } from '../../functions/contract/manifest.ts'
 import { LINE_END, splitLine } from '../../functions/contract/row-format.ts'
 import type { SliceName } from '../../functions/contract/words.ts'
 import { csvOfStaged } from '../../functions/job/staging/judge-staged.ts'
@@ -57,8 +57,7 @@ async function* counted(bodies: AsyncIterable<Buffer>, set: JobSet): AsyncGenera
     const lines = body.toString('latin1').split(LINE_END)
     lines.pop()
     rows += lines.length
-    // A chunk's sum is far inside a double's integers; that of all chunks need not be.
-    units += BigInt(lines.reduce((sum, line) => sum + Number(splitLine(line).share.replace('.', '')), 0))
+    units += lines.reduce((sum, line) => sum + parseUnits(splitLine(line).share), 0n)
     yield body
   }
   if (rows !== set.rows || formatUnits(units) !== set.shareSum) throw notItsRows(set, rows, formatUnits(units))
