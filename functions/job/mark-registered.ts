@@ -60,8 +60,9 @@ const compare = async ({ s3, env }: TaskContext, reader: Reader, job: JobRow): P
 const requireEveryMark = async (reader: Reader, by: Acquisition): Promise<void> => {
   const progress = await progressOf(reader, by.id, 'register')
   if (progress.marked === progress.chunks && progress.chunks > 0) return
-  throw unfinished(by, `${progress.marked} of ${counted(progress.chunks, 'chunk')} are registered`)
+  throw new Failure('ChunksUnfinished', `${progress.marked} of ${counted(progress.chunks, 'chunk')} are registered`, {
+    job: by.id,
+    fence: by.fence,
+    state: 'REGISTERING',
+  })
 }
-
-const unfinished = ({ id, fence }: Acquisition, what: string): Failure =>
-  new Failure('ChunksUnfinished', what, { job: id, fence, state: 'REGISTERING' })

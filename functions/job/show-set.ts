@@ -67,8 +67,7 @@ export const finishJob = async (
   const details = { job: id, fence, state: guarded.state }
   const held = await requireWholeFile(guarded, input.slice, source, { rows, shareSum }, details)
   await showSet(guarded)
-  if (guarded.state === 'DELETING') await markState(guarded as ExclusiveTx<'DELETING'>, 'REGISTERED')
-  else await markState(guarded as ExclusiveTx<'REGISTERING'>, 'REGISTERED')
+  await markState(guarded, 'REGISTERED')
   context.metrics.addMetric('lock.hold.duration', MetricUnit.Milliseconds, await heldMs(guarded, id))
   const { distributor, month } = input.slice
   await writeEvent(guarded, id, 'JobRegistered', {
