@@ -5,7 +5,7 @@ import { type Slice, sliceName } from '../contract/words.ts'
 import { readHead } from '../job/read-head.ts'
 import { type TaskContext, task } from '../job/task.ts'
 import { tryAcquire } from '../store/lock/acquire.ts'
-import { lastsText } from '../store/lock/holder.ts'
+import { heldText } from '../store/lock/holder.ts'
 
 /**
  * Takes the slice's lock and reads the slice's head, in this order: OpenJob then sets only what was read under the lock.
@@ -33,11 +33,7 @@ export const handler = task('AcquireLock', AcquireLockInput, async ({ slice, loc
   const name = own !== null ? 'LockTaken' : onHeld === 'wait' ? 'LockAwaited' : 'LockHeld'
   context.metrics.addMetric(name === 'LockHeld' ? 'lock.acquire.failure' : 'lock.retry.count', MetricUnit.Count, 1)
   const waits = name === 'LockHeld' ? '' : ' This run waits.'
-  throw new Failure(
-    name,
-    `${sliceName(slice)} is being replaced by the run ${held.holder}; its lock ${lastsText(held.remainingMs)}.${waits}`,
-    { data: held },
-  )
+  throw new Failure(name, `${heldText(slice, held)}${waits}`, { data: held })
 })
 
 const requireOwn = async (context: TaskContext, slice: Slice, own: JobMessage): Promise<void> => {

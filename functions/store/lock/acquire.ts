@@ -2,7 +2,7 @@ import { Failure } from '../../contract/failures.ts'
 import { LOCK_FRESH_SHARE, LOCK_TTL_MS } from '../../contract/limits.ts'
 import { lockKey, type Slice, sliceName } from '../../contract/words.ts'
 import type { LockClient } from './client.ts'
-import { holderOf, remainingOf } from './holder.ts'
+import { type Held, holderOf, remainingOf } from './holder.ts'
 import { release } from './release.ts'
 import { runScript } from './run.ts'
 
@@ -23,8 +23,6 @@ end
 redis.call('set', KEYS[1], ARGV[1], 'nx', 'px', ARGV[2])
 return {'acquired'}
 `
-
-type Held = { readonly holder: string; readonly remainingMs: number | null }
 
 /** Takes the lock or says who holds it and for how long (null: without an end). Null in all: it is ours. */
 export const tryAcquire = async (

@@ -11,7 +11,7 @@ import { writeEvent } from '../../../store/job/outbox.ts'
 import { isOpen } from '../../../store/job/predicates.ts'
 import { type JobRow, newestJob } from '../../../store/job/row.ts'
 import { tryAcquire } from '../../../store/lock/acquire.ts'
-import { lastsText } from '../../../store/lock/holder.ts'
+import { heldText } from '../../../store/lock/holder.ts'
 import type { Tx } from '../../../store/mysql/tx.ts'
 import { releaseOrLog } from '../../halt-job.ts'
 import type { TaskContext } from '../../task.ts'
@@ -44,11 +44,7 @@ export const withdraw = async (context: TaskContext, input: Input<'withdraw'>): 
 const lockSlice = async (context: TaskContext, slice: Slice, token: string): Promise<void> => {
   const held = await tryAcquire(await context.lock(), slice, token)
   if (held === null) return
-  throw new Failure(
-    'LockHeld',
-    `${sliceName(slice)} is being replaced by the run ${held.holder}; its lock ${lastsText(held.remainingMs)}. Nothing was withdrawn.`,
-    { data: held },
-  )
+  throw new Failure('LockHeld', `${heldText(slice, held)} Nothing was withdrawn.`, { data: held })
 }
 
 /** Waits for readers as long as the time of the call lasts; nobody retries it but the operator. */
