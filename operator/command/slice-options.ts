@@ -6,6 +6,10 @@ export const withSlice = (command: Command): Command =>
     .option('-d, --distributor <code>', 'the distributor, e.g. ARIA')
     .option('-m, --month <month>', 'the settlement month, e.g. 2026-10')
 
+/** What has to be typed where a change asks for it, given beforehand. */
+export const withConfirmation = (command: Command): Command =>
+  command.option('--confirm <text>', 'what would have to be typed, e.g. "ARIA 2026-10"')
+
 /** What every command that starts a run may be told. */
 export const withBeginning = (command: Command): Command =>
   command

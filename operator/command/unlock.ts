@@ -7,18 +7,17 @@ import { sliceName } from '../../functions/contract/words.ts'
 import { OperationError } from '../operations/operation-error.ts'
 import { acting, confirm, type SliceOptions, sliceOf } from './command-context.ts'
 import { lockText } from './report-text.ts'
-import { withSlice } from './slice-options.ts'
+import { withConfirmation, withSlice } from './slice-options.ts'
 
 type Options = SliceOptions & { readonly token?: string; readonly confirm?: string; readonly why?: string }
 
 export const addUnlock = (program: Command): void => {
-  withSlice(program.command('unlock'))
+  withConfirmation(withSlice(program.command('unlock')))
     .summary('delete the lock of a run that is gone')
     .description(
       "Deletes the lock of a slice, for a holder that is dead and would keep others out until the lock expires by itself. Shows the holder and its last progress. The open job's fence is raised first, so a holder that lives after all writes nothing more; its job is halted and can be resumed. Needs the token's digest as `show` prints it, or a typed confirmation.",
     )
     .option('--token <digest>', 'the 12 digits that `sharelock show` prints beside the lock')
-    .option('--confirm <text>', 'what would have to be typed, e.g. "ARIA 2026-10"')
     .option('--why <text>', 'a reason, for the audit trail', '')
     .addHelpText(
       'after',

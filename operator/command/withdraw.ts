@@ -4,17 +4,16 @@ import { sliceOptions } from '../../functions/contract/remedies.ts'
 import { sliceName } from '../../functions/contract/words.ts'
 import { shownJob } from '../operations/shown-job.ts'
 import { acting, confirm, type SliceOptions, sliceOf } from './command-context.ts'
-import { withSlice } from './slice-options.ts'
+import { withConfirmation, withSlice } from './slice-options.ts'
 
 type Options = SliceOptions & { readonly confirm?: string; readonly why?: string }
 
 export const addWithdraw = (program: Command): void => {
-  withSlice(program.command('withdraw'))
+  withConfirmation(withSlice(program.command('withdraw')))
     .summary('take a registered set from the readers')
     .description(
       'For a set that was registered under the wrong month or distributor: from then on readers see no set of the slice. No row is deleted, and `sharelock undo` shows the set again. Where an earlier set should be read instead, use `sharelock undo`. Always asks for a typed confirmation.',
     )
-    .option('--confirm <text>', 'what would have to be typed, e.g. "ARIA 2026-10"')
     .option('--why <text>', 'a reason, for the audit trail', '')
     .addHelpText(
       'after',

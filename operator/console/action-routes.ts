@@ -48,9 +48,7 @@ export const actionRoutes = (desk: Console): Hono<Env> => {
 
   app.post('/slices/:distributor/:month/unlock', (c) =>
     act(desk, c, 'unlock', async (slice, fields) => {
-      const { words } = viewOf(desk, c)
-      if (fields.confirmation !== sliceName(slice))
-        throw new OperationError('Unconfirmed', words.mistyped(sliceName(slice)))
+      requireTyped(viewOf(desk, c), slice, fields)
       const { released } = await operations.unlock(slice, fields.tokenDigest ?? '', fields.why ?? '')
       return { notice: released ? 'Unlocked' : 'NotUnlocked' }
     }),
@@ -58,9 +56,7 @@ export const actionRoutes = (desk: Console): Hono<Env> => {
 
   app.post('/slices/:distributor/:month/withdraw', (c) =>
     act(desk, c, 'withdraw', async (slice, fields) => {
-      const { words } = viewOf(desk, c)
-      if (fields.confirmation !== sliceName(slice))
-        throw new OperationError('Unconfirmed', words.mistyped(sliceName(slice)))
+      requireTyped(viewOf(desk, c), slice, fields)
       const { withdrawn } = await operations.withdraw(numberOf(fields.job), fields.why ?? '')
       return { notice: withdrawn ? 'Withdrawn' : 'NotWithdrawn' }
     }),
@@ -91,6 +87,12 @@ export const actionRoutes = (desk: Console): Hono<Env> => {
   })
 
   return app
+}
+
+/** @throws OperationError Unconfirmed where the slice's name was not typed */
+const requireTyped = ({ words }: View, slice: SliceName, { confirmation }: Fields): void => {
+  const name = sliceName(slice)
+  if (confirmation !== name) throw new OperationError('Unconfirmed', words.mistyped(name))
 }
 
 /** Why a start did not begin: most often the slice's name was mistyped. */
