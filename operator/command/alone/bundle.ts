@@ -1,12 +1,24 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build, type Metafile, type Plugin } from 'esbuild'
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild'
 
 const FOLDER = fileURLToPath(new URL('.', import.meta.url))
 
 /** Some dependencies are CommonJS and call `require` for Node's own modules, which an ES module does not have. */
-export const BANNER = `#!/usr/bin/env node
+const BANNER = `#!/usr/bin/env node
 import{createRequire as sharelockRequire}from'node:module';const require=sharelockRequire(import.meta.url);`
+
+/** What both programs for other people's machines are built with. */
+export const PROGRAM = {
+  bundle: true,
+  format: 'esm',
+  platform: 'node',
+  mainFields: ['module', 'main'],
+  minify: true,
+  banner: { js: BANNER },
+  metafile: true,
+  logLevel: 'error',
+} as const satisfies BuildOptions
 
 const withoutAws: Plugin = {
   name: 'without-aws',
@@ -22,21 +34,14 @@ const withoutAws: Plugin = {
  */
 export const bundleAlone = async (outfile: string): Promise<Metafile> => {
   const { metafile } = await build({
+    ...PROGRAM,
     absWorkingDir: FOLDER,
     entryPoints: ['main.ts'],
     outfile,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
     // Its reader's Node is not ours: the oldest that has what the code uses.
     target: 'node22',
-    mainFields: ['module', 'main'],
-    minify: true,
     legalComments: 'eof',
-    banner: { js: BANNER },
     plugins: [withoutAws],
-    metafile: true,
-    logLevel: 'error',
   })
   return metafile
 }

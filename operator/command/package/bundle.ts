@@ -2,7 +2,7 @@ import { chmod, cp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build, type Metafile, type Plugin } from 'esbuild'
 import { IDIOMORPH } from '../../console/library.ts'
-import { BANNER } from '../alone/bundle.ts'
+import { PROGRAM } from '../alone/bundle.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..')
 const ASSETS = join(ROOT, 'operator', 'console', 'assets')
@@ -22,6 +22,7 @@ const ownLibrary: Plugin = {
 export const bundlePackage = async (folder: string): Promise<Metafile> => {
   await rm(folder, { recursive: true, force: true })
   const { metafile } = await build({
+    ...PROGRAM,
     absWorkingDir: ROOT,
     entryPoints: [{ in: 'operator/command/package/main.ts', out: 'sharelock' }],
     outdir: folder,
@@ -29,17 +30,9 @@ export const bundlePackage = async (folder: string): Promise<Metafile> => {
     // threads.ts knows by this folder that it is a part.
     chunkNames: 'parts/[name]-[hash]',
     splitting: true,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
     target: 'node20',
-    mainFields: ['module', 'main'],
-    minify: true,
     legalComments: 'linked',
-    banner: { js: BANNER },
     plugins: [ownLibrary],
-    metafile: true,
-    logLevel: 'error',
   })
   await cp(ASSETS, join(folder, 'parts', 'assets'), { recursive: true })
   await cp(IDIOMORPH, join(folder, 'parts', 'assets', 'idiomorph.js'))
