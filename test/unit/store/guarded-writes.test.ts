@@ -13,9 +13,10 @@ const GIVEN = `
 import type { ManifestChunk } from '../../functions/contract/manifest.ts'
 import type { Slice } from '../../functions/contract/words.ts'
 import type { TaskContext } from '../../functions/job/task.ts'
+import { hideSet, showSet } from '../../functions/store/active-set.ts'
 import { writeAudit } from '../../functions/store/audit.ts'
 import { markEnded, mayOpen } from '../../functions/store/job/execution.ts'
-import { closeJob, insertJob, markHalted, type JobOpener, takeOverJob } from '../../functions/store/job/fence.ts'
+import { closeJob, insertJob, markHalted, markWithdrawn, type JobOpener, type Placement, takeOverJob } from '../../functions/store/job/fence.ts'
 import { type Acquisition, type ExclusiveTx, type GuardedTx, guardExclusive, guardShared } from '../../functions/store/job/guard.ts'
 import { exclusively, type HeldJob } from '../../functions/store/job/held.ts'
 import { type DeleteRange, insertRegisterPlan, type LedgerChunk, markChunk, recordRows, replaceDeletePlan } from '../../functions/store/job/ledger.ts'
@@ -27,7 +28,7 @@ import { reading, repeatable, statement, transaction } from '../../functions/sto
 import type { Reader, Tx } from '../../functions/store/mysql/tx.ts'
 import { deleteRange, loadChunk } from '../../functions/store/share-ratio.ts'
 declare const context: TaskContext, raw: Database, tx: Tx, held: HeldJob, by: Acquisition, slice: Slice, job: JobRow
-declare const chunk: LedgerChunk, ranges: DeleteRange[], chunks: ManifestChunk[], body: Buffer, opening: JobOpener
+declare const chunk: LedgerChunk, ranges: DeleteRange[], chunks: ManifestChunk[], body: Buffer, opening: JobOpener, place: Placement
 declare const deleting: GuardedTx<'DELETING'>, deleted: GuardedTx<'DELETED'>, registering: GuardedTx<'REGISTERING'>
 declare const either: GuardedTx<'DELETING' | 'REGISTERING'>, heldEither: ExclusiveTx<'DELETING' | 'DELETED'>
 declare const heldDeleting: ExclusiveTx<'DELETING'>, heldDeleted: ExclusiveTx<'DELETED'>, heldRegistering: ExclusiveTx<'REGISTERING'>
@@ -44,6 +45,9 @@ const COMPILES = [
   `transaction(context.database, (t) => writeEvent(t, 1, 'JobHalted', {})); writeEvent(deleting, 1, 'JobHalted', {})`,
   `statement(context.database, (reader) => readJob(reader, 1)); reading(context.database, (reader) => readJob(reader, 1))`,
   `repeatable(context.database, (one) => markPublished(one, 1))`,
+  // What readers see: shown by a job that holds its row, and hidden or withdrawn in a transaction.
+  `showSet(heldRegistering); showSet(heldDeleting); markState(heldDeleting, 'REGISTERED')`,
+  `hideSet(tx, slice); markWithdrawn(tx, job); insertJob(tx, slice, undefined, opening, place)`,
 ]
 
 const REFUSED = [
@@ -90,7 +94,11 @@ const REFUSED = [
   `writeEvent(context.database, 1, 'JobHalted', {})`,
   `writeEvent(raw, 1, 'JobHalted', {})`,
   `writeAudit(raw, { caller: '', action: 'stop', distributor: '', why: '', detail: {} })`,
-  `insertJob(raw, slice, undefined, opening)`,
+  `insertJob(raw, slice, undefined, opening, place)`,
+  `markWithdrawn(raw, job)`,
+  `showSet(held)`,
+  `showSet(heldDeleted)`,
+  `hideSet(raw, slice)`,
   `takeOverJob(raw, job, opening)`,
   `closeJob(raw, job)`,
   `markHalted(raw, job, '', '')`,
