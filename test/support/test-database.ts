@@ -63,17 +63,14 @@ export const useTestDatabase = (name: string): TestDatabase => {
   }
 }
 
+/** Adds a distributor under the mildest rules, as most tests want one. */
+export const addDistributor = (database: Database, code: string, active = true): Promise<void> =>
+  putDistributor(database, { code, name: code, active, sumRule: 'at-most', partyScheme: 'opaque' })
+
 /** Registers a distributor of a new code and names its slice of a month. */
 export const newSlice = async (database: Database, month = '2026-10'): Promise<Slice> => {
   const code = `D${randomBytes(4).toString('hex')}`
-  await putDistributor(database, {
-    code,
-    name: code,
-    active: true,
-    sumRule: 'at-most',
-    partyScheme: 'opaque',
-    replaceMode: 'standby',
-  })
+  await addDistributor(database, code)
   const { id } = await findDistributor(database, code)
   return { distributorId: id, distributor: code, month }
 }

@@ -24,7 +24,6 @@ beforeAll(async () => {
     active: false,
     sumRule: 'exact',
     partyScheme: 'opaque',
-    replaceMode: 'standby',
   })
   await database.close()
 })

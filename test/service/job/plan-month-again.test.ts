@@ -3,25 +3,16 @@ import type { Head } from '../../../functions/contract/messages.ts'
 import { haltFromStatusEvent } from '../../../functions/job/halt-job.ts'
 import { openJob } from '../../../functions/job/open-job.ts'
 import { planMonth } from '../../../functions/job/plan-month.ts'
-import { putDistributor } from '../../../functions/store/distributor.ts'
 import { useBucket } from '../../support/bucket.ts'
 import { countedBy, headOf, opening, stagedOf, testContext } from '../../support/test-context.ts'
-import { useTestDatabase } from '../../support/test-database.ts'
+import { addDistributor, useTestDatabase } from '../../support/test-database.ts'
 
 const db = useTestDatabase('plan')
 const BUCKET = 'plan'
 const { s3, put } = useBucket(BUCKET)
 const FIRST = expect.stringMatching(/^scheduled-[0-9a-f]{12}$/)
 
-const add = (code: string, active = true) =>
-  putDistributor(db.outside, {
-    code,
-    name: code,
-    active,
-    sumRule: 'at-most',
-    partyScheme: 'opaque',
-    replaceMode: 'standby',
-  })
+const add = (code: string, active = true) => addDistributor(db.outside, code, active)
 
 beforeAll(async () => {
   await Promise.all([add('ARIA'), add('BALLAD'), add('CANTATA'), add('DUET'), add('ETUDE', false)])

@@ -3,27 +3,18 @@ import type { AddressInfo } from 'node:net'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { PlanMonthOutput } from '../../../functions/contract/month-messages.ts'
 import { planMonth } from '../../../functions/job/plan-month.ts'
-import { putDistributor } from '../../../functions/store/distributor.ts'
 import { listObjects } from '../../../functions/store/s3/objects.ts'
 import { writeWarned } from '../../../functions/store/warned.ts'
 import { s3ClientOf, useBucket } from '../../support/bucket.ts'
 import { testContext } from '../../support/test-context.ts'
-import { useTestDatabase } from '../../support/test-database.ts'
+import { addDistributor, useTestDatabase } from '../../support/test-database.ts'
 
 const db = useTestDatabase('plan')
 const BUCKET = 'plan'
 const { s3, put } = useBucket(BUCKET)
 const FIRST = expect.stringMatching(/^scheduled-[0-9a-f]{12}$/)
 
-const add = (code: string, active = true) =>
-  putDistributor(db.outside, {
-    code,
-    name: code,
-    active,
-    sumRule: 'at-most',
-    partyScheme: 'opaque',
-    replaceMode: 'standby',
-  })
+const add = (code: string, active = true) => addDistributor(db.outside, code, active)
 
 beforeAll(async () => {
   await Promise.all([add('ARIA'), add('BALLAD'), add('CANTATA'), add('DUET'), add('ETUDE', false)])

@@ -169,13 +169,9 @@ const fencesTold = ({ lab, slice }: Trial, run: string | undefined): number[] =>
 
 /** The restore as RDS does it. The bucket has the first run's files, and its execution goes on: both are newer than MySQL. */
 const elsewhere: Fault = {
+  ...overtaken,
   id: 'mysql-restored-elsewhere',
   title: 'MySQL restored as another server to the moment before the run, another run meanwhile, the first goes on',
-  takesBack: true,
-  suits: ({ id }) => id in OVERTAKEN,
-  place: ({ id, place }) => OVERTAKEN[id]?.first ?? place,
-  prepare: async (trial) => await server(trial).snapshot(),
-  strike: (_, frozen) => frozen.freeze(),
   beside: async (trial, frozen) => {
     const before = fencesTold(trial, trial.runs.at(-1))
     await restore(trial, true)

@@ -94,7 +94,6 @@ test.each(['add', 'set'] as const)(
       active: true,
       sumRule: 'exact',
       partyScheme: 'ipi',
-      replaceMode: 'standby',
     }
     const input = OperateInput.parse({ action: 'put-distributor', caller: 'kim', mode, distributor: fields })
     expect(await operate(testContext(database), input)).toMatchObject({ code: fields.code, name: '지니' })

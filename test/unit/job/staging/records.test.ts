@@ -135,7 +135,7 @@ describe('a record', () => {
   })
 
   test('has an IPI name number as its party where the distributor has that scheme', async () => {
-    const rules = { sumRule: 'at-most', partyScheme: 'ipi', replaceMode: 'standby' } as const
+    const rules = { sumRule: 'at-most', partyScheme: 'ipi' } as const
     expect((await stageText(`${HEADER}KRA012600001,P,00014107338,1\n`, rules)).accepted).toBe(true)
     const result = await stageText(`${HEADER}KRA012600001,P,14107338,1\nKRA012600001,P,00014107339,1\n`, rules)
     expect(verdictsOf(result)).toEqual(['2:3 ipi-length', '3:3 ipi-check-digits'])

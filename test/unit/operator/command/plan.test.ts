@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { executionNameOf } from '../../../../functions/contract/execution.ts'
 import { ExecutionInput } from '../../../../functions/contract/messages.ts'
-import type { JobReport, SliceReport } from '../../../../functions/contract/reports.ts'
+import type { JobReport } from '../../../../functions/contract/reports.ts'
 import { confirmationOf, requireConfirmation } from '../../../../operator/operations/confirmation.ts'
 import { CHANGED_SHARE_MAX, ROWS_SHARE_MIN, RUN_NUMBERS_MAX } from '../../../../operator/operations/limits.ts'
 import { isLarge, isSameSource, openJobOf, uploadKeyOf } from '../../../../operator/operations/plan.ts'
 import { executionArnOf } from '../../../../operator/operations/runs.ts'
 import { executionName } from '../../../../operator/operations/start.ts'
 import type { StartPlan } from '../../../../operator/operations/start-plan.ts'
+import { sliceReportOf } from '../../../support/slice-report.ts'
 
 const SLICE = { distributor: 'ARIA', month: '2026-10' }
 const DIGEST = 'ab'.repeat(32)
@@ -31,14 +32,6 @@ const job = (number: number, change: Partial<JobReport> = {}): JobReport => ({
 })
 const halted = (number: number, change: Partial<JobReport> = {}): JobReport =>
   job(number, { state: 'DELETING', status: 'halted', ...change })
-const report = (...jobs: JobReport[]): SliceReport => ({
-  ...SLICE,
-  jobs,
-  active: null,
-  undo: null,
-  lock: null,
-  audit: [],
-})
 
 describe('names', () => {
   test("an execution's name is the same for the same source and number, and another for any other", () => {
@@ -117,9 +110,9 @@ describe('a confirmation', () => {
 
 describe('the jobs of a slice', () => {
   test('only the newest can be open', () => {
-    expect(openJobOf(report(halted(2), job(1)))?.job).toBe(2)
-    expect(openJobOf(report(job(2), halted(1, { status: 'closed' })))).toBeNull()
-    expect(openJobOf(report())).toBeNull()
+    expect(openJobOf(sliceReportOf(halted(2), job(1)))?.job).toBe(2)
+    expect(openJobOf(sliceReportOf(job(2), halted(1, { status: 'closed' })))).toBeNull()
+    expect(openJobOf(sliceReportOf())).toBeNull()
   })
 
   test('a run is of the same source by its job, or before it has one by its input', () => {
@@ -129,7 +122,7 @@ describe('the jobs of a slice', () => {
       ...{ error: undefined, cause: undefined, output: undefined },
       input: ExecutionInput.parse({ ...SLICE, source, ...(digest === undefined ? {} : { expect: { digest } }) }),
     })
-    const jobs = report(job(1))
+    const jobs = sliceReportOf(job(1))
     expect(isSameSource(run({ key: 'incoming/x' }, 1), plan, '1'.repeat(64), jobs)).toBe(true)
     expect(isSameSource(run({ key: 'incoming/operators/a' }, 1), plan, '2'.repeat(64), jobs)).toBe(false)
     expect(isSameSource(run({ key: 'incoming/operators/a' }), plan, DIGEST, jobs)).toBe(true)

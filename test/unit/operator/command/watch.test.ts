@@ -16,6 +16,8 @@ const ARN = 'arn:aws:states:r:1:execution:M:run-1'
 const SLICE = { distributor: 'ARIA', month: '2026-10' }
 const INPUT = JSON.stringify({ ...SLICE, source: { key: 'incoming/a' } })
 
+import { sliceReportOf } from '../../../support/slice-report.ts'
+
 const phase = (rowsMarked: number): PhaseReport => ({
   chunks: 4,
   marked: 0,
@@ -65,14 +67,6 @@ const clientsOf = (answers: Answer[], reports: (SliceReport | Error)[]): Clients
   return { sfn: { send }, inspect } as unknown as Clients
 }
 
-const report = (...jobs: JobReport[]): SliceReport => ({
-  ...SLICE,
-  jobs,
-  active: null,
-  undo: null,
-  lock: null,
-  audit: [],
-})
 const outage = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
 
 const look = (clients: Clients): Promise<Progress> => lookAt(clients, ARN, new Speeds())
@@ -85,7 +79,7 @@ const all = async (clients: Clients, signal?: AbortSignal): Promise<Progress[]> 
 
 describe('a look', () => {
   test('names the Map for a task inside it, and tells the speed of the looks so far', async () => {
-    const clients = clientsOf([{}], [report(jobOf(100)), report(jobOf(300))])
+    const clients = clientsOf([{}], [sliceReportOf(jobOf(100)), sliceReportOf(jobOf(300))])
     const speeds = new Speeds()
     const first = await lookAt(clients, ARN, speeds)
     expect(first).toMatchObject({ ...SLICE, at: 'RegisterChunks', rowsPerS: null, secondsLeft: null })
@@ -98,7 +92,7 @@ describe('a look', () => {
   })
 
   test('is made without the job where Inspect does not answer, and says so', async () => {
-    const clients = clientsOf([{}], [report(jobOf(100)), new OperationError('Unreachable', 'MySQL is away')])
+    const clients = clientsOf([{}], [sliceReportOf(jobOf(100)), new OperationError('Unreachable', 'MySQL is away')])
     const first = await look(clients)
     const progress = await lookAt(clients, ARN, new Speeds(), first)
     expect(progress).toMatchObject({ status: 'RUNNING', job: { job: 7 }, trouble: 'MySQL is away' })
@@ -107,14 +101,14 @@ describe('a look', () => {
 
   test("shows a job only while it is this execution's own", async () => {
     const taken = { ...jobOf(100), execution: 'arn:aws:states:r:1:execution:M:run-2' }
-    expect((await look(clientsOf([{}], [report(taken)]))).job).toBeNull()
+    expect((await look(clientsOf([{}], [sliceReportOf(taken)]))).job).toBeNull()
   })
 
   test('makes a sentence of a failure, with a remedy and an exit code', async () => {
     const cause = JSON.stringify({ errorType: 'ChunkMismatch', errorMessage: 'Chunk 3 has 9 rows.' })
     const failed = clientsOf(
       [{ status: 'FAILED', error: 'ChunkMismatch', cause }],
-      [report({ ...jobOf(0), status: 'halted' })],
+      [sliceReportOf({ ...jobOf(0), status: 'halted' })],
     )
     const progress = await look(failed)
     expect(progress.failure).toMatchObject({
@@ -123,12 +117,12 @@ describe('a look', () => {
       remedy: expect.stringContaining('--supersede --force'),
     })
     expect(exitCodeOf(progress)).toBe(5)
-    const stopped = await look(clientsOf([{ status: 'ABORTED' }], [report()]))
+    const stopped = await look(clientsOf([{ status: 'ABORTED' }], [sliceReportOf()]))
     expect(stopped.failure).toMatchObject({
       error: 'ExecutionABORTED',
       cause: expect.stringContaining('gave no reason'),
     })
-    const held = await look(clientsOf([{ status: 'FAILED', error: 'LockHeld', cause: 'held' }], [report()]))
+    const held = await look(clientsOf([{ status: 'FAILED', error: 'LockHeld', cause: 'held' }], [sliceReportOf()]))
     expect(exitCodeOf(held)).toBe(4)
   })
 
@@ -152,13 +146,13 @@ describe('a look', () => {
     ],
     [{}, 'ended in an unknown state: look at job ?'],
   ])('of the success %j says %s', async (output, result) => {
-    expect((await look(clientsOf([{ status: 'SUCCEEDED', output }], [report()]))).result).toBe(result)
+    expect((await look(clientsOf([{ status: 'SUCCEEDED', output }], [sliceReportOf()]))).result).toBe(result)
   })
 })
 
 describe('watching', () => {
   test('repeats a look that failed, says so, and goes on to the end', async () => {
-    const clients = clientsOf([{}, outage, outage, { status: 'SUCCEEDED', output: {} }], [report(jobOf(100))])
+    const clients = clientsOf([{}, outage, outage, { status: 'SUCCEEDED', output: {} }], [sliceReportOf(jobOf(100))])
     const seen = await all(clients)
     expect(seen.map(({ status, trouble }) => [status, trouble])).toEqual([
       ['RUNNING', null],
@@ -170,7 +164,7 @@ describe('watching', () => {
 
   test('gives up at once where the caller is refused', async () => {
     const refused = Object.assign(new Error('The security token has expired'), { name: 'ExpiredTokenException' })
-    await expect(all(clientsOf([{}, refused], [report()]))).rejects.toMatchObject({
+    await expect(all(clientsOf([{}, refused], [sliceReportOf()]))).rejects.toMatchObject({
       name: 'Unreachable',
       message: expect.stringMatching(/refuses you/),
     })
@@ -178,7 +172,7 @@ describe('watching', () => {
 
   test('ends where the watcher leaves, without an end of the run', async () => {
     const leaving = new AbortController()
-    const clients = clientsOf([{}], [report()])
+    const clients = clientsOf([{}], [sliceReportOf()])
     const seen: Progress[] = []
     for await (const progress of watchRun(clients, ARN, new Speeds(), 1, leaving.signal)) {
       seen.push(progress)

@@ -9,7 +9,7 @@ import { ko } from '../../../../operator/console/words/ko.ts'
 /* The console's own small parts, without a browser: what they compute from what they are given. */
 
 const distributor = (code: string, active = true) =>
-  ({ id: 1, code, name: code, active, sumRule: 'at-most', partyScheme: 'opaque', replaceMode: 'standby' }) as const
+  ({ id: 1, code, name: code, active, sumRule: 'at-most', partyScheme: 'opaque' }) as const
 
 const slice = (code: string, month: string, status: SliceLine['status'] = 'settled'): SliceLine => ({
   distributor: code,

@@ -75,7 +75,7 @@ export const startDemo = async (newest: string): Promise<Demo> => {
   for (const [code, name] of DISTRIBUTORS)
     await operations.putDistributor(
       'add',
-      { code, name, active: true, sumRule: 'at-most', partyScheme: 'opaque', replaceMode: 'standby' },
+      { code, name, active: true, sumRule: 'at-most', partyScheme: 'opaque' },
       'new contract',
     )
   const smoke = (await operations.distributors()).find(({ code }) => code === 'SMOKE')
