@@ -89,7 +89,8 @@ export const useOperator = (on: () => TestStack): Operator => {
     json: async <Document>(...args: string[]) => {
       const { code, stdout, stderr } = await start(...args, '--json').ended
       const lines = stdout.trimEnd().split('\n')
-      if (lines.length !== 1) throw new Error(`Not one line of JSON: ${stdout}\n${stderr}`)
+      if (lines.length !== 1 || lines[0] === '')
+        throw new Error(`Not one line of JSON, with exit code ${code}: ${stdout}\n${stderr}`)
       const document = JSON.parse(lines[0] ?? '') as Document & { code: number }
       return Array.isArray(document) ? document : { ...document, code }
     },

@@ -47,6 +47,8 @@ export type TraceEvent = By &
     readonly kind: Kind
     readonly part?: number
     readonly number?: number
+    /** The newest fence behind it is the floor that the database has at the end. */
+    readonly isFloor?: boolean
     /** In words, for who reads a refusal. */
     readonly what: string
   }

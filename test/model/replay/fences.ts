@@ -1,6 +1,6 @@
 import type { TraceEvent } from './events.ts'
 
-/** No slice gets so many fences in a trace: a step beyond it is the floor that a restore raised. */
+/** No slice gets so many fences in a trace: a step beyond it is a floor that a restore raised long after the one before. */
 const STEP_MAX = 1_000
 
 /** What no fence of a trace has in the model: it was issued in a history that was lost. */
@@ -19,8 +19,9 @@ export const withoutFloors = (events: readonly TraceEvent[]): TraceEvent[] => {
     return Math.min(fence - less, LOST)
   }
   let newest = 0
-  for (const { newestFence = newest } of events) {
-    if (newestFence > newest + STEP_MAX) floors.push({ from: newestFence, less: newestFence - counted(newest) - 1 })
+  for (const { newestFence = newest, isFloor = false } of events) {
+    if (newestFence > newest + (isFloor ? 1 : STEP_MAX))
+      floors.push({ from: newestFence, less: newestFence - counted(newest) - 1 })
     newest = newestFence
   }
   return events.map((event) => ({

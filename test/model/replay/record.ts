@@ -120,7 +120,9 @@ export class Recording {
       ...(withLooks ? this.#looks.holds : []).flatMap(holdEvents),
     ].sort((one, other) => one.at - other.at)
     const looks = withLooks ? this.#looks.looks : []
-    const { events, unplaced } = inOrder(observer, await commitsSince(on, this.#from), timed, looks)
+    const [floor] = await on.rows<{ fence: number }>('select floor as fence from fence_floor')
+    const { events: seen, unplaced } = inOrder(observer, await commitsSince(on, this.#from), timed, looks)
+    const events = seen.map((event) => ({ ...event, isFloor: event.newestFence === floor?.fence }))
     const what = `readers saw ${unplaced} moments that the log does not have`
     return unplaced > 0 ? [...events, { kind: 'NO_STEP', shownJob: NOTHING, what }] : events
   }

@@ -16,6 +16,13 @@ test('fences count on over a floor, and over the next one', () => {
   expect(newest([event(FLOOR), event(FLOOR + 1)])).toEqual([1, 2])
 })
 
+test('fences count on over a floor that is known, however near it is', () => {
+  const near = [event(FLOOR), event(FLOOR + 1), event(FLOOR + 9, { isFloor: true }), event(FLOOR + 10)]
+  expect(newest(near)).toEqual([1, 2, 3, 4])
+  // Unknown, it is a fence that the model does not give.
+  expect(newest(near.map(({ isFloor: _, ...one }) => one))).toEqual([1, 2, 10, 11])
+})
+
 test('who was told a fence before the floor, or behind it, is told the same one', () => {
   const [, second, late, lost] = withoutFloors([
     event(1),
